@@ -1,0 +1,209 @@
+//! A matrix, a label and a weight for each row, and a name for each column.
+
+use super::{Label, Labels, Matrix};
+use crate::error::{Error, quoted};
+
+/// Data to train on or to predict: rows with labels, weights and group numbers, columns with names.
+///
+/// # Examples
+/// ```
+/// use maxmargin::data::{Dataset, Label, Labels, Matrix};
+///
+/// let matrix = Matrix::dense(2, 1, vec![0.5, 2.0])?;
+/// let data = Dataset::new(matrix, Labels::new(["no", "yes"].map(Label::new)))?;
+/// assert_eq!((data.rows(), data.columns()), (2, 1));
+/// # Ok::<(), maxmargin::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    matrix: Matrix,
+    labels: Labels,
+    weights: Option<Vec<f64>>,
+    groups: Option<Vec<i64>>,
+    names: Option<Vec<String>>,
+}
+
+impl Dataset {
+    /// Joins a matrix and its labels.
+    ///
+    /// # Errors
+    /// When their rows are not equally many.
+    pub fn new(matrix: Matrix, labels: Labels) -> Result<Self, Error> {
+        same_length("labels", labels.len(), matrix.rows())?;
+        Ok(Dataset { matrix, labels, weights: None, groups: None, names: None })
+    }
+
+    /// Gives each row a weight: weight 2 means the row counts as two copies, 0 that it is absent.
+    ///
+    /// # Errors
+    /// When there is not one weight a row, or one is negative or not finite.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+        same_length("weights", weights.len(), self.rows())?;
+        if let Some(row) = weights.iter().position(|&weight| !(weight >= 0.0 && weight.is_finite())) {
+            return Err(Error::Data {
+                what: format!("the weight of row {} is {}", row + 1, weights[row]),
+                help: "give each row a weight of 0 or more".into(),
+            });
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// Gives each row a group number (`qid` of ranking data). It is kept, not used.
+    ///
+    /// # Errors
+    /// When there is not one number a row.
+    pub fn with_groups(mut self, groups: Vec<i64>) -> Result<Self, Error> {
+        same_length("group numbers", groups.len(), self.rows())?;
+        self.groups = Some(groups);
+        Ok(self)
+    }
+
+    /// Names the columns.
+    ///
+    /// # Errors
+    /// When there is not one name a column, or a name occurs twice.
+    pub fn with_names(mut self, names: Vec<String>) -> Result<Self, Error> {
+        same_length("column names", names.len(), self.columns())?;
+        let mut sorted: Vec<&String> = names.iter().collect();
+        sorted.sort();
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::Data {
+                what: format!("two columns are named {}", quoted(pair[0])),
+                help: "rename one of them".into(),
+            });
+        }
+        self.names = Some(names);
+        Ok(self)
+    }
+
+    /// The same rows with other labels.
+    ///
+    /// # Errors
+    /// When there is not one label a row.
+    pub fn with_labels(mut self, labels: Labels) -> Result<Self, Error> {
+        same_length("labels", labels.len(), self.rows())?;
+        self.labels = labels;
+        Ok(self)
+    }
+
+    /// The rows as a matrix.
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// The label of each row.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The weight of each row, where given.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The group number of each row, where given.
+    pub fn groups(&self) -> Option<&[i64]> {
+        self.groups.as_deref()
+    }
+
+    /// The columns' names, where the data has them.
+    pub fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    /// The name of a column: its own, or its number counted from 1.
+    pub fn name(&self, column: usize) -> String {
+        self.names.as_ref().map_or_else(|| (column + 1).to_string(), |names| names[column].clone())
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.matrix.rows()
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.matrix.columns()
+    }
+
+    /// The chosen rows, in the order given.
+    ///
+    /// # Panics
+    /// When a row is out of range.
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        Dataset {
+            matrix: self.matrix.select_rows(rows),
+            labels: self.labels.select(rows),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
+            groups: self.groups.as_ref().map(|groups| rows.iter().map(|&row| groups[row]).collect()),
+            names: self.names.clone(),
+        }
+    }
+
+    /// The columns called `names` (or numbered so, counted from 1, where the data has no names), in that order.
+    ///
+    /// # Errors
+    /// When a name is unknown or given twice.
+    pub fn select_columns(&self, names: &[String]) -> Result<Self, Error> {
+        let places = names.iter().map(|name| self.find_column(name)).collect::<Result<Vec<_>, _>>()?;
+        let columns: Vec<Option<usize>> = places.into_iter().map(Some).collect();
+        Dataset { matrix: self.matrix.select_columns(&columns), names: None, ..self.clone() }.with_names(names.to_vec())
+    }
+
+    /// The same rows and names with the matrix replaced.
+    ///
+    /// # Errors
+    /// When its shape is another.
+    pub fn with_matrix(self, matrix: Matrix) -> Result<Self, Error> {
+        same_length("rows", matrix.rows(), self.rows())?;
+        same_length("columns", matrix.columns(), self.columns())?;
+        Ok(Dataset { matrix, ..self })
+    }
+
+    /// The place of a column, by its name or, where the data has no names, its number counted from 1.
+    ///
+    /// # Errors
+    /// When there is none; the message lists some that there are.
+    pub fn find_column(&self, name: &str) -> Result<usize, Error> {
+        let place = match &self.names {
+            Some(names) => names.iter().position(|known| known == name),
+            None => name.parse().ok().filter(|&number: &usize| (1..=self.columns()).contains(&number)).map(|n| n - 1),
+        };
+        place.ok_or_else(|| Error::Data {
+            what: format!("there is no column {}", quoted(name)),
+            help: match &self.names {
+                Some(names) => format!("the columns are {}", listed(names)),
+                None => format!("the columns are numbered 1 to {}", self.columns()),
+            },
+        })
+    }
+
+    /// The label written `text`, if some row has it.
+    ///
+    /// # Errors
+    /// When no row has it; the message lists some that there are.
+    pub fn find_label(&self, text: &str) -> Result<Label, Error> {
+        let label = Label::new(text);
+        self.labels.classes().iter().find(|&class| *class == label).cloned().ok_or_else(|| Error::Data {
+            what: format!("no row has the label {}", quoted(text)),
+            help: format!("the labels are {}", listed(self.labels.classes())),
+        })
+    }
+}
+
+/// At most eight texts, quoted.
+fn listed(texts: &[impl ToString]) -> String {
+    let mut shown: Vec<String> = texts.iter().take(8).map(|text| quoted(&text.to_string())).collect();
+    if texts.len() > 8 {
+        shown.push(format!("and {} more", texts.len() - 8));
+    }
+    shown.join(", ")
+}
+
+fn same_length(what: &'static str, found: usize, expected: usize) -> Result<(), Error> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::Shape { operation: "data set", left: format!("{found} {what}"), right: format!("{expected} expected") })
+}

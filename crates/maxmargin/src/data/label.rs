@@ -1,0 +1,193 @@
+//! Labels as the user wrote them, and as class numbers.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One label: the text as it was first written. Two spellings of a number (`1`, `+1`, `1.0`) are the same label.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Label(String);
+
+impl Label {
+    /// A label from its text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Label(text.into())
+    }
+
+    /// The text as the user wrote it.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The number that the text spells, if it does.
+    pub fn number(&self) -> Option<f64> {
+        self.0.trim().parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// What two spellings of one label share.
+    fn key(&self) -> Key {
+        // -0 and 0 are one label.
+        self.number().map_or_else(|| Key::Text(self.0.clone()), |number| Key::Number((number + 0.0).to_bits()))
+    }
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Number(u64),
+    Text(String),
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl PartialEq for Label {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+/// Numbers by value and before texts; texts by their characters.
+impl PartialOrd for Label {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(match (self.number(), other.number()) {
+            (Some(a), Some(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => self.0.cmp(&other.0),
+        })
+    }
+}
+
+/// A label for each row: the distinct classes, sorted, and each row's place among them.
+///
+/// # Examples
+/// ```
+/// use maxmargin::data::{Label, Labels};
+///
+/// let labels = Labels::new(["+1", "-1", "1"].map(Label::new));
+/// assert_eq!(labels.classes().iter().map(Label::text).collect::<Vec<_>>(), ["-1", "+1"]);
+/// assert_eq!(labels.codes(), [1, 0, 1]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labels {
+    classes: Vec<Label>,
+    codes: Vec<u32>,
+}
+
+impl Labels {
+    /// Gathers the classes of a column of labels.
+    pub fn new(labels: impl IntoIterator<Item = Label>) -> Self {
+        let mut known: HashMap<Key, u32> = HashMap::new();
+        let mut classes: Vec<Label> = Vec::new();
+        let codes: Vec<u32> = labels
+            .into_iter()
+            .map(|label| {
+                *known.entry(label.key()).or_insert_with(|| {
+                    classes.push(label);
+                    classes.len() as u32 - 1
+                })
+            })
+            .collect();
+        // From the order of appearance to sorted order.
+        let mut order: Vec<usize> = (0..classes.len()).collect();
+        order.sort_by(|&a, &b| classes[a].partial_cmp(&classes[b]).unwrap_or(Ordering::Equal));
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(rank, &class)| place[class] = rank as u32);
+        Labels {
+            classes: order.iter().map(|&class| classes[class].clone()).collect(),
+            codes: codes.iter().map(|&code| place[code as usize]).collect(),
+        }
+    }
+
+    /// The distinct labels, sorted: numbers by value, then texts.
+    pub fn classes(&self) -> &[Label] {
+        &self.classes
+    }
+
+    /// For each row the place of its label among the classes.
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The label of a row.
+    ///
+    /// # Panics
+    /// When `row` is out of range.
+    pub fn get(&self, row: usize) -> &Label {
+        &self.classes[self.codes[row] as usize]
+    }
+
+    /// The labels of the chosen rows; classes that no chosen row has are dropped.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Labels::new(rows.iter().map(|&row| self.get(row).clone()))
+    }
+
+    /// Two classes: the label `positive` last, so that it is the positive one, and all others as one.
+    ///
+    /// Returns `None` when no row has that label. With exactly two classes the other keeps its label.
+    pub fn one_against_rest(&self, positive: &Label) -> Option<Self> {
+        let code = self.classes.iter().position(|class| class == positive)? as u32;
+        let rest = match self.classes.as_slice() {
+            [a, b] => {
+                if code == 0 {
+                    b.clone()
+                } else {
+                    a.clone()
+                }
+            }
+            _ => Label::new("rest"),
+        };
+        let codes = self.codes.iter().map(|&other| u32::from(other == code)).collect();
+        Some(Labels { classes: vec![rest, self.classes[code as usize].clone()], codes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(texts: &[&str]) -> Labels {
+        Labels::new(texts.iter().map(|&text| Label::new(text)))
+    }
+
+    fn texts(labels: &Labels) -> Vec<&str> {
+        labels.classes().iter().map(Label::text).collect()
+    }
+
+    #[test]
+    fn spellings_of_a_number_are_one_class_and_the_first_is_kept() {
+        let labels = labels(&["+1", "-1", "1", "1.0", "-0", "0"]);
+        assert_eq!(texts(&labels), ["-1", "-0", "+1"]);
+        assert_eq!(labels.codes(), [2, 0, 2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn numbers_sort_by_value_and_before_texts() {
+        assert_eq!(texts(&labels(&["b", "10", "9", "a", "nan"])), ["9", "10", "a", "b", "nan"]);
+    }
+
+    #[test]
+    fn one_against_rest_puts_the_positive_label_last() {
+        let three = labels(&["a", "b", "c", "a"]).one_against_rest(&Label::new("a")).unwrap();
+        assert_eq!((texts(&three), three.codes()), (vec!["rest", "a"], &[1, 0, 0, 1][..]));
+        let two = labels(&["-1", "+1"]).one_against_rest(&Label::new("-1")).unwrap();
+        assert_eq!((texts(&two), two.codes()), (vec!["+1", "-1"], &[1, 0][..]));
+        assert!(two.one_against_rest(&Label::new("2")).is_none());
+    }
+}

@@ -1,0 +1,435 @@
+//! Rows and columns of numbers, dense or sparse, in single or double precision.
+
+use super::Buffer;
+use crate::error::Error;
+
+/// The numbers of a matrix, in the precision they came in. Arithmetic on them is in f64.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// Single precision.
+    F32(Buffer<f32>),
+    /// Double precision.
+    F64(Buffer<f64>),
+}
+
+impl Values {
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::F32(values) => values.len(),
+            Values::F64(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number `k`.
+    pub fn get(&self, k: usize) -> f64 {
+        match self {
+            Values::F32(values) => f64::from(values[k]),
+            Values::F64(values) => values[k],
+        }
+    }
+
+    /// The place of the first number that is not finite.
+    fn first_not_finite(&self) -> Option<usize> {
+        match self {
+            Values::F32(values) => values.iter().position(|value| !value.is_finite()),
+            Values::F64(values) => values.iter().position(|value| !value.is_finite()),
+        }
+    }
+}
+
+impl From<Vec<f64>> for Values {
+    fn from(values: Vec<f64>) -> Self {
+        Values::F64(values.into())
+    }
+}
+
+impl From<Vec<f32>> for Values {
+    fn from(values: Vec<f32>) -> Self {
+        Values::F32(values.into())
+    }
+}
+
+/// A dense matrix, row after row.
+#[derive(Clone, Debug)]
+pub struct Dense {
+    rows: usize,
+    columns: usize,
+    values: Values,
+}
+
+impl Dense {
+    /// All numbers, row after row.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+}
+
+/// A sparse matrix in compressed rows: the entries of row `i` are `offsets[i]..offsets[i + 1]`, their columns increasing.
+#[derive(Clone, Debug)]
+pub struct Csr {
+    rows: usize,
+    columns: usize,
+    offsets: Buffer<u64>,
+    indices: Buffer<u32>,
+    values: Values,
+}
+
+impl Csr {
+    /// Where each row begins; one more than there are rows.
+    pub fn offsets(&self) -> &[u64] {
+        &self.offsets
+    }
+
+    /// The column of each entry.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// The number of each entry.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    fn span(&self, row: usize) -> std::ops::Range<usize> {
+        self.offsets[row] as usize..self.offsets[row + 1] as usize
+    }
+}
+
+/// A matrix of finite numbers, dense or sparse. Rows are points, columns are features.
+///
+/// # Examples
+/// ```
+/// use maxmargin::data::Matrix;
+///
+/// let dense = Matrix::dense(2, 3, vec![1.0, 0.0, 2.0, 0.0, 0.0, 3.0])?;
+/// let sparse = Matrix::sparse(2, 3, vec![0, 2, 3], vec![0, 2, 2], vec![1.0, 2.0, 3.0])?;
+/// assert_eq!(dense.row(0), sparse.row(0));
+/// # Ok::<(), maxmargin::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Matrix {
+    /// All numbers are kept.
+    Dense(Dense),
+    /// Zeros are left out.
+    Sparse(Csr),
+}
+
+impl Matrix {
+    /// A dense matrix from its numbers, row after row.
+    ///
+    /// # Errors
+    /// When the count of numbers is not `rows * columns`, or one of them is not finite.
+    pub fn dense(rows: usize, columns: usize, values: impl Into<Values>) -> Result<Self, Error> {
+        let values = values.into();
+        check_columns(columns)?;
+        if rows.checked_mul(columns) != Some(values.len()) {
+            return Err(Error::Shape {
+                operation: "dense matrix",
+                left: format!("{} numbers", values.len()),
+                right: format!("{rows} rows x {columns} columns"),
+            });
+        }
+        if let Some(place) = values.first_not_finite() {
+            return Err(not_finite(values.get(place), place / columns, place % columns));
+        }
+        Ok(Matrix::Dense(Dense { rows, columns, values }))
+    }
+
+    /// A sparse matrix from compressed rows; see [`Csr`].
+    ///
+    /// # Errors
+    /// When the offsets do not rise from 0 to the count of entries, a row's columns do not increase, a column is out of
+    /// range, or a number is not finite.
+    pub fn sparse(
+        rows: usize,
+        columns: usize,
+        offsets: impl Into<Buffer<u64>>,
+        indices: impl Into<Buffer<u32>>,
+        values: impl Into<Values>,
+    ) -> Result<Self, Error> {
+        let (offsets, indices, values) = (offsets.into(), indices.into(), values.into());
+        check_columns(columns)?;
+        let shape = |left: String, right: String| Error::Shape { operation: "sparse matrix", left, right };
+        if indices.len() != values.len() {
+            return Err(shape(format!("{} columns", indices.len()), format!("{} values", values.len())));
+        }
+        if rows.checked_add(1) != Some(offsets.len())
+            || offsets.first() != Some(&0)
+            || offsets.last() != Some(&(values.len() as u64))
+            || !offsets.is_sorted()
+        {
+            return Err(shape(
+                format!("{} row offsets", offsets.len()),
+                format!("{rows} rows with {} entries, rising from 0", values.len()),
+            ));
+        }
+        let matrix = Csr { rows, columns, offsets, indices, values };
+        for row in 0..rows {
+            let entries = &matrix.indices[matrix.span(row)];
+            if !entries.is_sorted_by(|a, b| a < b) {
+                return Err(Error::Data {
+                    what: format!("the columns of row {} do not increase", row + 1),
+                    help: "sort each row by column and join repeated columns".into(),
+                });
+            }
+            if let Some(&last) = entries.last()
+                && last as usize >= columns
+            {
+                return Err(shape(
+                    format!("column {} in row {}", last as u64 + 1, row + 1),
+                    format!("{columns} columns"),
+                ));
+            }
+        }
+        if let Some(place) = matrix.values.first_not_finite() {
+            let row = matrix.offsets.partition_point(|&offset| offset <= place as u64) - 1;
+            return Err(not_finite(matrix.values.get(place), row, matrix.indices[place] as usize));
+        }
+        Ok(Matrix::Sparse(matrix))
+    }
+
+    /// A matrix of no columns for points that are known by their number alone (precomputed kernels).
+    pub fn without_columns(rows: usize) -> Self {
+        Matrix::Dense(Dense { rows, columns: 0, values: Values::F64(Vec::new().into()) })
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Matrix::Dense(dense) => dense.rows,
+            Matrix::Sparse(csr) => csr.rows,
+        }
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        match self {
+            Matrix::Dense(dense) => dense.columns,
+            Matrix::Sparse(csr) => csr.columns,
+        }
+    }
+
+    /// How many entries are stored: all for dense, the non-zeros for sparse.
+    pub fn entries(&self) -> usize {
+        match self {
+            Matrix::Dense(dense) => dense.values.len(),
+            Matrix::Sparse(csr) => csr.values.len(),
+        }
+    }
+
+    /// Calls `visit(column, value)` for each stored entry of a row, columns increasing.
+    ///
+    /// # Panics
+    /// When `row` is out of range, here and in the methods below.
+    pub fn visit(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
+        match self {
+            Matrix::Dense(dense) => {
+                let span = row * dense.columns..(row + 1) * dense.columns;
+                match &dense.values {
+                    Values::F32(values) => {
+                        values[span].iter().enumerate().for_each(|(column, &value)| visit(column, f64::from(value)));
+                    }
+                    Values::F64(values) => {
+                        values[span].iter().enumerate().for_each(|(column, &value)| visit(column, value));
+                    }
+                }
+            }
+            Matrix::Sparse(csr) => {
+                let span = csr.span(row);
+                let indices = &csr.indices[span.clone()];
+                match &csr.values {
+                    Values::F32(values) => {
+                        for (&column, &value) in indices.iter().zip(&values[span]) {
+                            visit(column as usize, f64::from(value));
+                        }
+                    }
+                    Values::F64(values) => {
+                        for (&column, &value) in indices.iter().zip(&values[span]) {
+                            visit(column as usize, value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The dot product of a row with a vector of one number a column.
+    pub fn dot(&self, row: usize, vector: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        self.visit(row, |column, value| sum += value * vector[column]);
+        sum
+    }
+
+    /// Adds `scale` times a row to a vector of one number a column.
+    pub fn add_scaled(&self, row: usize, scale: f64, vector: &mut [f64]) {
+        self.visit(row, |column, value| vector[column] += scale * value);
+    }
+
+    /// A row, zeros included.
+    pub fn row(&self, row: usize) -> Vec<f64> {
+        let mut vector = vec![0.0; self.columns()];
+        self.visit(row, |column, value| vector[column] = value);
+        vector
+    }
+
+    /// The chosen rows, in the order given, as a matrix of the same kind and precision.
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        match self {
+            Matrix::Dense(dense) => {
+                let width = dense.columns;
+                let values = match &dense.values {
+                    Values::F32(values) => gather_rows(values, rows, width).into(),
+                    Values::F64(values) => gather_rows(values, rows, width).into(),
+                };
+                Matrix::Dense(Dense { rows: rows.len(), columns: width, values })
+            }
+            Matrix::Sparse(csr) => {
+                let places: Vec<usize> = rows.iter().flat_map(|&row| csr.span(row)).collect();
+                let mut offsets = vec![0u64];
+                offsets.extend(rows.iter().scan(0u64, |end, &row| {
+                    *end += csr.span(row).len() as u64;
+                    Some(*end)
+                }));
+                let indices: Vec<u32> = places.iter().map(|&place| csr.indices[place]).collect();
+                let values = match &csr.values {
+                    Values::F32(values) => places.iter().map(|&place| values[place]).collect::<Vec<_>>().into(),
+                    Values::F64(values) => places.iter().map(|&place| values[place]).collect::<Vec<_>>().into(),
+                };
+                Matrix::Sparse(Csr {
+                    rows: rows.len(),
+                    columns: csr.columns,
+                    offsets: offsets.into(),
+                    indices: indices.into(),
+                    values,
+                })
+            }
+        }
+    }
+
+    /// The chosen columns, in the order given; `None` stands for a column of zeros.
+    pub fn select_columns(&self, columns: &[Option<usize>]) -> Self {
+        let mut targets = vec![Vec::new(); self.columns()];
+        for (target, source) in columns.iter().enumerate() {
+            if let Some(source) = *source {
+                targets[source].push(target as u32);
+            }
+        }
+        self.rebuild(columns.len(), |_, entries, out| {
+            for &(column, value) in entries {
+                out.extend(targets[column as usize].iter().map(|&target| (target, value)));
+            }
+            out.sort_unstable_by_key(|&(column, _)| column);
+        })
+    }
+
+    /// A matrix of the same kind with `columns` columns, each row made by `edit(row, entries, out)`; in f64.
+    ///
+    /// `edit` must fill `out` with increasing columns below `columns` and finite numbers.
+    pub(crate) fn rebuild(
+        &self,
+        columns: usize,
+        mut edit: impl FnMut(usize, &[(u32, f64)], &mut Vec<(u32, f64)>),
+    ) -> Self {
+        let (mut entries, mut out) = (Vec::new(), Vec::new());
+        let mut next = |row: usize, out: &mut Vec<(u32, f64)>| {
+            entries.clear();
+            out.clear();
+            self.visit(row, |column, value| entries.push((column as u32, value)));
+            edit(row, &entries, out);
+        };
+        match self {
+            Matrix::Dense(dense) => {
+                let mut values = vec![0.0; dense.rows * columns];
+                for (row, target) in values.chunks_mut(columns.max(1)).enumerate() {
+                    next(row, &mut out);
+                    out.iter().for_each(|&(column, value)| target[column as usize] = value);
+                }
+                Matrix::Dense(Dense { rows: dense.rows, columns, values: values.into() })
+            }
+            Matrix::Sparse(csr) => {
+                let (mut offsets, mut indices, mut values) = (vec![0u64], Vec::new(), Vec::new());
+                for row in 0..csr.rows {
+                    next(row, &mut out);
+                    indices.extend(out.iter().map(|&(column, _)| column));
+                    values.extend(out.iter().map(|&(_, value)| value));
+                    offsets.push(values.len() as u64);
+                }
+                let (offsets, indices) = (offsets.into(), indices.into());
+                Matrix::Sparse(Csr { rows: csr.rows, columns, offsets, indices, values: values.into() })
+            }
+        }
+    }
+
+    /// The same numbers with every zero stored.
+    pub fn to_dense(&self) -> Self {
+        let values = (0..self.rows()).flat_map(|row| self.row(row)).collect::<Vec<f64>>();
+        Matrix::Dense(Dense { rows: self.rows(), columns: self.columns(), values: values.into() })
+    }
+
+    /// The same numbers without the zeros.
+    pub fn to_sparse(&self) -> Self {
+        let (mut offsets, mut indices, mut values) = (vec![0u64], Vec::new(), Vec::new());
+        for row in 0..self.rows() {
+            self.visit(row, |column, value| {
+                if value != 0.0 {
+                    indices.push(column as u32);
+                    values.push(value);
+                }
+            });
+            offsets.push(values.len() as u64);
+        }
+        Matrix::Sparse(Csr {
+            rows: self.rows(),
+            columns: self.columns(),
+            offsets: offsets.into(),
+            indices: indices.into(),
+            values: values.into(),
+        })
+    }
+}
+
+/// Copies an array of rows; the numbers are checked.
+impl TryFrom<ndarray::ArrayView2<'_, f64>> for Matrix {
+    type Error = Error;
+
+    fn try_from(array: ndarray::ArrayView2<'_, f64>) -> Result<Self, Error> {
+        Matrix::dense(array.nrows(), array.ncols(), array.iter().copied().collect::<Vec<f64>>())
+    }
+}
+
+/// Copies an array of rows and keeps its single precision; the numbers are checked.
+impl TryFrom<ndarray::ArrayView2<'_, f32>> for Matrix {
+    type Error = Error;
+
+    fn try_from(array: ndarray::ArrayView2<'_, f32>) -> Result<Self, Error> {
+        Matrix::dense(array.nrows(), array.ncols(), array.iter().copied().collect::<Vec<f32>>())
+    }
+}
+
+fn gather_rows<T: Copy>(values: &[T], rows: &[usize], width: usize) -> Vec<T> {
+    rows.iter().flat_map(|&row| &values[row * width..(row + 1) * width]).copied().collect()
+}
+
+/// Columns are numbered in 32 bits.
+fn check_columns(columns: usize) -> Result<(), Error> {
+    if columns < u32::MAX as usize {
+        return Ok(());
+    }
+    Err(Error::Data {
+        what: format!("{columns} columns are more than the {} that can be numbered", u32::MAX - 1),
+        help: "renumber the columns that are used".into(),
+    })
+}
+
+fn not_finite(value: f64, row: usize, column: usize) -> Error {
+    Error::Data {
+        what: format!("the value in row {}, column {} is {value}", row + 1, column + 1),
+        help: "leave the row out, or fill the value in (with the column's mean, say)".into(),
+    }
+}

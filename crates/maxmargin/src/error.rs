@@ -1,0 +1,140 @@
+//! What can go wrong, said so that the reader knows what was found, where, what is allowed, and the way out.
+//!
+//! Errors arise at the doors only: parameter check, data and problem construction. Between the doors arithmetic
+//! returns a solution with its [`Stop`](crate::control::Stop) reason: not converging is news, not an error.
+
+use thiserror::Error as ThisError;
+
+/// An error of the library. Its text is one line, lower case, without a full stop; [`Error::help`] is the way out.
+#[derive(Clone, Debug, PartialEq, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter outside of its range.
+    #[error("{name} is {found}, but it must be {allowed}")]
+    Parameter {
+        /// The parameter's name, as the user writes it.
+        name: &'static str,
+        /// The value found.
+        found: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// Two settings that do not go together, such as a solver and a loss it cannot minimise.
+    #[error("{what}")]
+    Combination {
+        /// What does not go together.
+        what: String,
+        /// The way out.
+        help: String,
+    },
+    /// Shapes that do not fit each other.
+    #[error("{operation}: {left} does not fit {right}")]
+    Shape {
+        /// What was tried.
+        operation: &'static str,
+        /// The one side, with its size.
+        left: String,
+        /// The other side, with its size.
+        right: String,
+    },
+    /// Data that no problem can be made of.
+    #[error("{what}")]
+    Data {
+        /// What was found, and in which row and column.
+        what: String,
+        /// The way out.
+        help: String,
+    },
+    /// A hard margin was asked for, but the two classes' convex hulls meet.
+    #[error(
+        "the classes {} and {} cannot be separated: their convex hulls meet within {distance:.3e} (rows {})",
+        quoted(&.classes.0), quoted(&.classes.1), listed(rows)
+    )]
+    NotSeparable {
+        /// The two classes.
+        classes: (String, String),
+        /// The rows (counted from 1) of the smallest sets of points found whose hulls meet.
+        rows: Vec<usize>,
+        /// The distance of the hulls that was reached.
+        distance: f64,
+    },
+    /// The work needs more memory than it was given.
+    #[error("{what} needs {}, but the memory budget is {}", bytes(*.need), bytes(*.budget))]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// Bytes needed.
+        need: u64,
+        /// Bytes granted.
+        budget: u64,
+    },
+}
+
+impl Error {
+    /// The way out: one sentence that says what to do.
+    pub fn help(&self) -> String {
+        match self {
+            Error::Parameter { name, allowed, .. } => format!("choose {name} {allowed}"),
+            Error::Combination { help, .. } | Error::Data { help, .. } => help.clone(),
+            Error::Shape { .. } => "give both sides the same size".into(),
+            Error::NotSeparable { .. } => {
+                "use a soft margin (leave out hard, choose C), or a kernel that separates these rows".into()
+            }
+            Error::Memory { need, .. } => {
+                format!("grant {} or more, or choose the solver smo, which works in little memory", bytes(*need))
+            }
+        }
+    }
+
+    /// A parameter outside of its range.
+    pub fn parameter(name: &'static str, found: impl ToString, allowed: &'static str) -> Self {
+        Error::Parameter { name, found: found.to_string(), allowed }
+    }
+}
+
+/// The text in quotes, control characters escaped, cut after 80 characters: safe to print whatever it holds.
+pub fn quoted(text: &str) -> String {
+    let mut shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
+    if text.chars().nth(80).is_some() {
+        shown.push('…');
+    }
+    format!("\"{shown}\"")
+}
+
+/// At most ten numbers, comma separated.
+fn listed(rows: &[usize]) -> String {
+    let mut text = rows.iter().take(10).map(usize::to_string).collect::<Vec<_>>().join(", ");
+    if rows.len() > 10 {
+        text.push_str(&format!(" and {} more", rows.len() - 10));
+    }
+    text
+}
+
+/// A number of bytes in the unit that fits.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (count as f64, 0);
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn untrusted_text_is_escaped_and_cut() {
+        assert_eq!(quoted("a\u{1b}[31m\"b"), r#""a\u{1b}[31m\"b""#);
+        assert!(quoted(&"x".repeat(1000)).chars().count() < 90);
+    }
+
+    #[test]
+    fn bytes_are_shown_in_the_unit_that_fits() {
+        assert_eq!(bytes(0), "0 B");
+        assert_eq!(bytes(2 << 30), "2.0 GiB");
+        assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
+    }
+}

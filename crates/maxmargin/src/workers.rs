@@ -1,0 +1,100 @@
+//! Threads as a value: a solver uses the ones it is handed, and no others.
+//!
+//! Work is cut into chunks whose size depends on the work alone, and partial results are folded in the order of
+//! the chunks, so the same bits come out for any number of threads.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::error::Error;
+
+/// A team of threads, or none. Clones share the team.
+#[derive(Clone, Debug, Default)]
+pub struct Workers {
+    pool: Option<Arc<rayon::ThreadPool>>,
+}
+
+impl Workers {
+    /// Everything on the calling thread.
+    pub fn none() -> Self {
+        Workers { pool: None }
+    }
+
+    /// A team of `threads` threads; 0 means one for each core.
+    ///
+    /// # Errors
+    /// When `threads` is over 1024, or the system refuses to start them.
+    pub fn new(threads: usize) -> Result<Self, Error> {
+        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = if threads == 0 { cores() } else { threads };
+        if threads > 1024 {
+            return Err(Error::parameter("threads", threads, "from 0 (all cores) to 1024"));
+        }
+        if threads == 1 {
+            return Ok(Self::none());
+        }
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|reason| Error::Combination {
+                what: format!("{threads} threads could not be started: {reason}"),
+                help: "ask for fewer threads".into(),
+            })?;
+        Ok(Workers { pool: Some(Arc::new(pool)) })
+    }
+
+    /// How many threads work at once.
+    pub fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
+    /// Cuts `out` into chunks of `size` and calls `work(start, chunk)` for each, on all threads.
+    pub fn fill_chunks<T: Send>(&self, out: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+        let size = size.max(1);
+        match &self.pool {
+            Some(pool) if out.len() > size => pool.install(|| {
+                out.par_chunks_mut(size).enumerate().for_each(|(k, chunk)| work(k * size, chunk));
+            }),
+            _ => out.chunks_mut(size).enumerate().for_each(|(k, chunk)| work(k * size, chunk)),
+        }
+    }
+
+    /// Calls `work` for each range of at most `size` within `0..len`, and hands back the results in order.
+    pub fn map_chunks<R: Send>(
+        &self,
+        len: usize,
+        size: usize,
+        work: impl Fn(std::ops::Range<usize>) -> R + Sync,
+    ) -> Vec<R> {
+        let size = size.max(1);
+        let count = len.div_ceil(size);
+        let range = |k: usize| k * size..((k + 1) * size).min(len);
+        match &self.pool {
+            Some(pool) if count > 1 => pool.install(|| (0..count).into_par_iter().map(|k| work(range(k))).collect()),
+            _ => (0..count).map(|k| work(range(k))).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_have_the_same_bits_for_any_number_of_threads() {
+        let numbers: Vec<f64> = (0..10_001).map(|i| 1.0 / f64::from(i + 1)).collect();
+        let sum = |workers: &Workers| -> f64 {
+            workers.map_chunks(numbers.len(), 128, |range| numbers[range].iter().sum::<f64>()).iter().sum()
+        };
+        let alone = sum(&Workers::none());
+        for threads in 2..6 {
+            assert_eq!(sum(&Workers::new(threads).unwrap()).to_bits(), alone.to_bits());
+        }
+    }
+
+    #[test]
+    fn chunks_of_nothing_are_nothing() {
+        let workers = Workers::none();
+        assert!(workers.map_chunks(0, 8, |range| range.len()).is_empty());
+        workers.fill_chunks(&mut [] as &mut [f64], 0, |_, _| unreachable!());
+    }
+}
