@@ -4,6 +4,9 @@
 pub mod control;
 pub mod data;
 pub mod error;
+pub mod kernel;
+pub mod problem;
+pub mod solver;
 pub mod workers;
 
 pub use control::{Control, Progress, Stop, Unattended};

@@ -1,0 +1,63 @@
+//! Kernels that the user writes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Kernel, Rows};
+
+type Function = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
+
+/// A kernel written as a function of two rows (zeros included, and the constant 1 last when the bias is folded).
+///
+/// # Examples
+/// ```
+/// use maxmargin::kernel::{Custom, KernelParams};
+///
+/// let histogram = Custom::new("histogram", |x, z| x.iter().zip(z).map(|(a, b)| f64::min(*a, *b)).sum());
+/// let params = KernelParams::Custom(histogram);
+/// # let _ = params;
+/// ```
+#[derive(Clone)]
+pub struct Custom {
+    name: String,
+    function: Arc<Function>,
+}
+
+impl Custom {
+    /// Names a function as a kernel. It must be symmetric; a Mercer check tells whether it is positive semidefinite.
+    pub fn new(name: impl Into<String>, function: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static) -> Self {
+        Custom { name: name.into(), function: Arc::new(function) }
+    }
+
+    /// The name given to it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Debug for Custom {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Custom({})", self.name)
+    }
+}
+
+impl Kernel for Custom {
+    fn block(&self, left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
+        let full = |rows: Rows<'_>, row: usize| {
+            let mut x = rows.points().matrix().row(row);
+            x.extend(rows.points().folded().then_some(1.0));
+            x
+        };
+        let right_rows: Vec<Vec<f64>> = right.list().iter().map(|&j| full(right, j)).collect();
+        for (&i, values) in left.list().iter().zip(out.chunks_mut(right.len().max(1))) {
+            let x = full(left, i);
+            for (z, value) in right_rows.iter().zip(values) {
+                *value = (self.function)(&x, z);
+            }
+        }
+    }
+
+    fn always_positive_semidefinite(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,224 @@
+//! What a user asks of a kernel, before the data has been seen.
+
+use super::precomputed::asymmetry;
+use super::{
+    ChiSquare, Custom, Kernel, KernelFunction, Laplacian, Linear, Points, Polynomial, Precomputed, Product, Rbf,
+    Scaled, Sigmoid, Sum,
+};
+use crate::data::Matrix;
+use crate::error::Error;
+
+/// The factor γ, or the rule to find it by.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Gamma {
+    /// `1 / (columns · variance of all values)`; 1 when the variance is 0.
+    #[default]
+    Scale,
+    /// `1 / columns`.
+    Auto,
+    /// This number.
+    Value(f64),
+    /// By bandwidth: `γ = 1/σ²`.
+    Sigma(f64),
+}
+
+impl Gamma {
+    /// The number, for the training data at hand.
+    ///
+    /// # Errors
+    /// When it is not a positive finite number.
+    pub fn resolve(self, matrix: &Matrix) -> Result<f64, Error> {
+        let columns = matrix.columns().max(1) as f64;
+        let gamma = match self {
+            Gamma::Value(gamma) => gamma,
+            Gamma::Sigma(sigma) if sigma > 0.0 && sigma.is_finite() => 1.0 / sigma / sigma,
+            Gamma::Sigma(sigma) => return Err(Error::parameter("sigma", sigma, "a finite number above 0")),
+            Gamma::Auto => 1.0 / columns,
+            Gamma::Scale => {
+                let variance = variance(matrix);
+                if variance > 0.0 { 1.0 / columns / variance } else { 1.0 }
+            }
+        };
+        if gamma > 0.0 && gamma.is_finite() {
+            return Ok(gamma);
+        }
+        Err(Error::parameter("gamma", gamma, "a finite number above 0"))
+    }
+}
+
+/// The variance of all values of a matrix, zeros included, in two passes.
+fn variance(matrix: &Matrix) -> f64 {
+    let cells = matrix.rows() as f64 * matrix.columns() as f64;
+    let (mut sum, mut stored) = (0.0, 0.0);
+    (0..matrix.rows()).for_each(|row| matrix.visit(row, |_, value| sum += value / cells));
+    let mut squares = 0.0;
+    (0..matrix.rows()).for_each(|row| {
+        matrix.visit(row, |_, value| {
+            stored += 1.0;
+            squares += (value - sum) * ((value - sum) / cells);
+        });
+    });
+    squares + sum * sum * ((cells - stored) / cells)
+}
+
+/// A kernel as the user asks for it, not yet checked. Plain and public.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum KernelParams {
+    /// `⟨x, z⟩`
+    #[default]
+    Linear,
+    /// `(γ⟨x, z⟩ + c)^q`
+    Polynomial {
+        /// γ
+        gamma: Gamma,
+        /// c
+        coef0: f64,
+        /// q, from 1 to 100
+        degree: u32,
+    },
+    /// `exp(−γ‖x − z‖²)`
+    Rbf {
+        /// γ
+        gamma: Gamma,
+    },
+    /// `tanh(γ⟨x, z⟩ + c)`
+    Sigmoid {
+        /// γ
+        gamma: Gamma,
+        /// c
+        coef0: f64,
+    },
+    /// `exp(−γ‖x − z‖₁)`
+    Laplacian {
+        /// γ
+        gamma: Gamma,
+    },
+    /// `exp(−γ Σ (x − z)²/(x + z))`
+    ChiSquare {
+        /// γ
+        gamma: Gamma,
+    },
+    /// The data is a square table of kernel values.
+    Precomputed,
+    /// The sum of at least one kernel.
+    Sum(Vec<KernelParams>),
+    /// The product of at least one kernel.
+    Product(Vec<KernelParams>),
+    /// A positive multiple of a kernel.
+    Scaled(f64, Box<KernelParams>),
+    /// Written by the user.
+    Custom(Custom),
+}
+
+impl KernelParams {
+    /// Checks the parameters, and finds γ from the training data where a rule was given.
+    ///
+    /// # Errors
+    /// When a parameter is out of range, or the kernel cannot take the data: negative values (chi-square), a table
+    /// that is not square or not symmetric (precomputed).
+    pub fn check(&self, matrix: &Matrix) -> Result<KernelFunction, Error> {
+        let finite = |coef0: f64| {
+            if coef0.is_finite() { Ok(coef0) } else { Err(Error::parameter("coef0", coef0, "a finite number")) }
+        };
+        let all = |parts: &[KernelParams]| {
+            if parts.is_empty() {
+                return Err(Error::Combination {
+                    what: "a sum or product of no kernels is no kernel".into(),
+                    help: "name at least one kernel".into(),
+                });
+            }
+            parts.iter().map(|part| part.check(matrix)).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(match self {
+            KernelParams::Linear => KernelFunction::Linear(Linear {}),
+            &KernelParams::Polynomial { gamma, coef0, degree } => {
+                if !(1..=100).contains(&degree) {
+                    return Err(Error::parameter("degree", degree, "from 1 to 100"));
+                }
+                let gamma = gamma.resolve(matrix)?;
+                KernelFunction::Polynomial(Polynomial { gamma, coef0: finite(coef0)?, degree })
+            }
+            KernelParams::Rbf { gamma } => KernelFunction::Rbf(Rbf { gamma: gamma.resolve(matrix)? }),
+            &KernelParams::Sigmoid { gamma, coef0 } => {
+                KernelFunction::Sigmoid(Sigmoid { gamma: gamma.resolve(matrix)?, coef0: finite(coef0)? })
+            }
+            KernelParams::Laplacian { gamma } => KernelFunction::Laplacian(Laplacian { gamma: gamma.resolve(matrix)? }),
+            KernelParams::ChiSquare { gamma } => {
+                check_not_negative(matrix)?;
+                KernelFunction::ChiSquare(ChiSquare { gamma: gamma.resolve(matrix)? })
+            }
+            KernelParams::Precomputed => {
+                check_table(matrix)?;
+                KernelFunction::Precomputed(Precomputed {})
+            }
+            KernelParams::Sum(parts) => KernelFunction::Sum(Sum { parts: all(parts)? }),
+            KernelParams::Product(parts) => KernelFunction::Product(Product { parts: all(parts)? }),
+            KernelParams::Scaled(factor, kernel) => {
+                if !(*factor > 0.0 && factor.is_finite()) {
+                    return Err(Error::parameter("kernel factor", factor, "a finite number above 0"));
+                }
+                KernelFunction::Scaled(Scaled { factor: *factor, kernel: Box::new(kernel.check(matrix)?) })
+            }
+            KernelParams::Custom(kernel) => KernelFunction::Custom(kernel.clone()),
+        })
+    }
+}
+
+impl KernelFunction {
+    /// Checks that every k(x, x) is a finite number, so that no value of a positive semidefinite kernel overflows.
+    ///
+    /// # Errors
+    /// When one is not; the message names the row.
+    pub(crate) fn check_range(&self, points: &Points, rows: &[usize]) -> Result<(), Error> {
+        let mut diagonal = vec![0.0; rows.len()];
+        self.diagonal(points.rows(rows), &mut diagonal);
+        match diagonal.iter().position(|value| !(value.abs() < 1e300)) {
+            None => Ok(()),
+            Some(place) => Err(Error::Data {
+                what: format!("the kernel value of row {} with itself is {:e}", rows[place] + 1, diagonal[place]),
+                help: "scale the columns (standard or minmax), or choose a smaller gamma or degree".into(),
+            }),
+        }
+    }
+}
+
+fn check_not_negative(matrix: &Matrix) -> Result<(), Error> {
+    for row in 0..matrix.rows() {
+        let mut negative = None;
+        matrix.visit(row, |column, value| {
+            if value < 0.0 {
+                negative = negative.or(Some((column, value)));
+            }
+        });
+        if let Some((column, value)) = negative {
+            return Err(Error::Data {
+                what: format!(
+                    "the chi-square kernel takes no negative numbers, but row {}, column {} is {value}",
+                    row + 1,
+                    column + 1
+                ),
+                help: "scale the columns to 0..1 (minmax), or choose another kernel".into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_table(matrix: &Matrix) -> Result<(), Error> {
+    if matrix.rows() != matrix.columns() {
+        return Err(Error::Shape {
+            operation: "precomputed kernel",
+            left: format!("{} columns", matrix.columns()),
+            right: format!("{} rows: the table must be square", matrix.rows()),
+        });
+    }
+    let (worst, largest) = asymmetry(matrix);
+    if worst <= 1e-10 * largest {
+        return Ok(());
+    }
+    Err(Error::Data {
+        what: format!("the table of kernel values is not symmetric: two values differ by {worst:e}"),
+        help: "average the table with its transpose".into(),
+    })
+}

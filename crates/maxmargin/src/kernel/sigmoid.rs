@@ -1,0 +1,29 @@
+//! The sigmoid kernel.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Kernel, Rows, pairs};
+
+/// The sigmoid kernel; not always positive semidefinite
+///
+/// ```text
+/// k(x, z) = tanh(γ⟨x, z⟩ + c)                                           (K.4)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sigmoid {
+    /// γ, the factor of the dot product.
+    pub gamma: f64,
+    /// c, the constant.
+    pub coef0: f64,
+}
+
+impl Kernel for Sigmoid {
+    fn block(&self, left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
+        pairs::dots(left, right, out);
+        out.iter_mut().for_each(|value| *value = (self.gamma * *value + self.coef0).tanh()); // (K.4)
+    }
+
+    fn always_positive_semidefinite(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,222 @@
+//! The one quadratic program behind all formulations.
+
+use crate::error::Error;
+use crate::kernel::Gram;
+
+/// Which sums of the variables are held fixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coupling {
+    /// None: each variable moves by itself.
+    None,
+    /// `Σ s_i α_i` keeps the value it has at the start.
+    All,
+    /// `Σ α_i` over the variables of either sign keeps the value it has at the start (ν-SVC, convex hulls).
+    BySign,
+}
+
+/// A convex quadratic program over the rows of a kernel matrix
+///
+/// ```text
+/// min  ½ α′Qα + p′α,   0 ≤ α ≤ u,   Q_ij = s_i s_j K[r_i, r_j] + δ_ij ridge_i      (D.1)
+/// ```
+///
+/// with sums held fixed as [`Coupling`] says. `r_i` is the row of variable i: two variables may share one (regression).
+#[derive(Clone, Debug)]
+pub struct DualProblem<'a> {
+    gram: Gram<'a>,
+    rows: Vec<usize>,
+    signs: Vec<f64>,
+    linear: Vec<f64>,
+    upper: Vec<f64>,
+    ridge: Vec<f64>,
+    coupling: Coupling,
+    start: Vec<f64>,
+}
+
+impl<'a> DualProblem<'a> {
+    /// Joins the parts of (D.1) and a feasible start.
+    ///
+    /// # Errors
+    /// When lengths differ, or the start is outside of its bounds.
+    #[allow(clippy::too_many_arguments)] // the one constructor; formulations are its callers
+    pub fn new(
+        gram: Gram<'a>,
+        rows: Vec<usize>,
+        signs: Vec<f64>,
+        linear: Vec<f64>,
+        upper: Vec<f64>,
+        ridge: Vec<f64>,
+        coupling: Coupling,
+        start: Vec<f64>,
+    ) -> Result<Self, Error> {
+        let lengths = [signs.len(), linear.len(), upper.len(), ridge.len(), start.len()];
+        if lengths.iter().any(|&length| length != rows.len()) {
+            return Err(Error::Shape {
+                operation: "dual problem",
+                left: format!("{} variables", rows.len()),
+                right: format!("parts of {lengths:?}"),
+            });
+        }
+        if start.iter().zip(&upper).any(|(&alpha, &upper)| !(0.0 <= alpha && alpha <= upper)) {
+            return Err(Error::parameter("start", "outside of its bounds", "between 0 and the upper bounds"));
+        }
+        Ok(DualProblem { gram, rows, signs, linear, upper, ridge, coupling, start })
+    }
+
+    /// The same problem from another feasible start (a warm start).
+    ///
+    /// # Errors
+    /// As [`DualProblem::new`]; that the coupled sums are as intended is the caller's word.
+    pub fn with_start(self, start: Vec<f64>) -> Result<Self, Error> {
+        DualProblem::new(self.gram, self.rows, self.signs, self.linear, self.upper, self.ridge, self.coupling, start)
+    }
+
+    /// Blocks of K.
+    pub fn gram(&self) -> &Gram<'a> {
+        &self.gram
+    }
+
+    /// r_i
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// s_i, +1 or −1.
+    pub fn signs(&self) -> &[f64] {
+        &self.signs
+    }
+
+    /// p
+    pub fn linear(&self) -> &[f64] {
+        &self.linear
+    }
+
+    /// u, possibly infinite.
+    pub fn upper(&self) -> &[f64] {
+        &self.upper
+    }
+
+    /// What is added to the diagonal.
+    pub fn ridge(&self) -> &[f64] {
+        &self.ridge
+    }
+
+    /// Which sums are held fixed.
+    pub fn coupling(&self) -> Coupling {
+        self.coupling
+    }
+
+    /// A feasible point.
+    pub fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    /// How many variables there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// `Q_ii` for each variable.
+    pub fn diagonal(&self) -> Vec<f64> {
+        let kernel = self.gram.diagonal(&self.rows);
+        kernel.iter().zip(&self.ridge).map(|(value, ridge)| value + ridge).collect()
+    }
+
+    /// Writes column `i` of `Q` without signs and ridge, `K[r_i, r_j]` for all j.
+    pub fn kernel_row(&self, i: usize, out: &mut [f64]) {
+        self.gram.block(&self.rows[i..=i], &self.rows, out);
+    }
+
+    /// The gradient `Qα + p`, from scratch.
+    ///
+    /// Cost: a kernel value for each variable and each α that is not 0.
+    pub fn gradient(&self, alpha: &[f64]) -> Vec<f64> {
+        let active: Vec<usize> = (0..self.len()).filter(|&i| alpha[i] != 0.0).collect();
+        let rows: Vec<usize> = active.iter().map(|&i| self.rows[i]).collect();
+        let coefficients: Vec<f64> = active.iter().map(|&i| self.signs[i] * alpha[i]).collect();
+        let products = self.gram.product(&self.rows, &rows, &coefficients);
+        (0..self.len()).map(|i| self.signs[i] * products[i] + self.ridge[i] * alpha[i] + self.linear[i]).collect()
+    }
+
+    /// `½ α′Qα + p′α`, from α and its gradient.
+    pub fn objective(&self, alpha: &[f64], gradient: &[f64]) -> f64 {
+        alpha.iter().zip(gradient.iter().zip(&self.linear)).map(|(alpha, (g, p))| 0.5 * alpha * (g + p)).sum()
+    }
+
+    /// The largest violation of the optimality conditions at α, given its gradient g
+    ///
+    /// ```text
+    /// coupled:  max over groups of  max_{i can grow} −s_i g_i − min_{i can shrink} −s_i g_i     (D.2)
+    /// free:     max_i of −g_i where α_i can grow, g_i where it can shrink
+    /// ```
+    ///
+    /// 0 or less is optimal. A group is all variables, or those of one sign.
+    pub fn violation(&self, alpha: &[f64], gradient: &[f64]) -> f64 {
+        if self.coupling == Coupling::None {
+            let worst = |i: usize| {
+                let grow = if alpha[i] < self.upper[i] { -gradient[i] } else { 0.0 };
+                let shrink = if alpha[i] > 0.0 { gradient[i] } else { 0.0 };
+                grow.max(shrink)
+            };
+            return (0..self.len()).map(worst).fold(0.0, f64::max);
+        }
+        [1.0, -1.0].iter().map(|&group| self.group_violation(alpha, gradient, group)).fold(0.0, f64::max)
+    }
+
+    fn group_violation(&self, alpha: &[f64], gradient: &[f64], group: f64) -> f64 {
+        let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
+        for i in 0..self.len() {
+            let sign = self.signs[i];
+            if self.coupling == Coupling::BySign && sign != group {
+                continue;
+            }
+            let value = -sign * gradient[i];
+            let (can_grow, can_shrink) = (alpha[i] < self.upper[i], alpha[i] > 0.0);
+            if if sign > 0.0 { can_grow } else { can_shrink } {
+                most = most.max(value);
+            }
+            if if sign > 0.0 { can_shrink } else { can_grow } {
+                least = least.min(value);
+            }
+        }
+        most - least
+    }
+
+    /// The multiplier of the coupled sum: the average of `s_i g_i` over the free variables of a group, or the middle
+    /// of the interval that the others allow when none is free
+    ///
+    /// ```text
+    /// ρ = average of s_i g_i over 0 < α_i < u_i                            (D.3)
+    /// ```
+    ///
+    /// `group` is a sign with [`Coupling::BySign`], `None` for all variables.
+    pub fn multiplier(&self, alpha: &[f64], gradient: &[f64], group: Option<f64>) -> f64 {
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let (mut sum, mut free) = (0.0, 0.0);
+        for i in (0..self.len()).filter(|&i| group.is_none_or(|group| group == self.signs[i])) {
+            let value = self.signs[i] * gradient[i];
+            if alpha[i] > 0.0 && alpha[i] < self.upper[i] {
+                sum += value;
+                free += 1.0;
+            } else if (alpha[i] > 0.0) == (self.signs[i] > 0.0) {
+                low = low.max(value);
+            } else {
+                high = high.min(value);
+            }
+        }
+        if free > 0.0 {
+            return sum / free;
+        }
+        match (low.is_finite(), high.is_finite()) {
+            (true, true) => 0.5 * (low + high),
+            (true, false) => low,
+            (false, true) => high,
+            (false, false) => 0.0,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Two classes, a loss on the margin, and a penalty on the weights.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Coupling, DualProblem, Loss};
+use crate::error::Error;
+use crate::kernel::{Gram, KernelFunction, Points};
+use crate::workers::Workers;
+
+/// How the offset b of `f(x) = ⟨w, φ(x)⟩ + b` is treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bias {
+    /// b is free and not penalised; the dual has `Σ α_i y_i = 0`.
+    #[default]
+    Explicit,
+    /// A constant 1 is appended to each row, so b is one of the weights and penalised.
+    Folded,
+    /// b = 0.
+    None,
+}
+
+impl Bias {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Bias::Explicit => "explicit",
+            Bias::Folded => "folded",
+            Bias::None => "none",
+        }
+    }
+}
+
+/// A binary problem
+///
+/// ```text
+/// min  ½‖w‖² + Σ_i C_i ℓ(y_i f(x_i)),   f(x) = ⟨w, φ(x)⟩ + b             (P.1)
+/// ```
+///
+/// over some rows of some points. With a folded bias φ is the feature map of `x′ = (x, 1)`.
+/// `C_i = ∞` for all rows (hinge loss) is the hard margin. Without a penalty (`penalised` false, logistic loss only) the
+/// first term is left out.
+#[derive(Clone, Debug)]
+pub struct MarginProblem<'a> {
+    kernel: &'a KernelFunction,
+    points: &'a Points,
+    workers: &'a Workers,
+    rows: Vec<usize>,
+    signs: Vec<f64>,
+    costs: Vec<f64>,
+    loss: Loss,
+    bias: Bias,
+    penalised: bool,
+}
+
+impl<'a> MarginProblem<'a> {
+    /// Joins rows (places in `points`), their signs (±1) and costs (`C_i`, above 0).
+    ///
+    /// `points` must be folded exactly when the bias is.
+    ///
+    /// # Errors
+    /// When lengths differ, one sign is missing, a cost or sign is out of range, or kernel values overflow.
+    #[allow(clippy::too_many_arguments)] // the one constructor; callers are two
+    pub fn new(
+        kernel: &'a KernelFunction,
+        points: &'a Points,
+        workers: &'a Workers,
+        rows: Vec<usize>,
+        signs: Vec<f64>,
+        costs: Vec<f64>,
+        loss: Loss,
+        bias: Bias,
+    ) -> Result<Self, Error> {
+        if rows.len() != signs.len() || rows.len() != costs.len() {
+            return Err(Error::Shape {
+                operation: "problem",
+                left: format!("{} rows", rows.len()),
+                right: format!("{} signs, {} costs", signs.len(), costs.len()),
+            });
+        }
+        if let Some(&row) = rows.iter().find(|&&row| row >= points.len()) {
+            let (left, right) = (format!("row {}", row + 1), format!("{} rows", points.len()));
+            return Err(Error::Shape { operation: "problem", left, right });
+        }
+        if points.folded() != (bias == Bias::Folded) {
+            return Err(Error::Combination {
+                what: format!("a {} bias does not fit the points", bias.name()),
+                help: "fold the points exactly when the bias is folded".into(),
+            });
+        }
+        if let Some(sign) = signs.iter().find(|&&sign| sign != 1.0 && sign != -1.0) {
+            return Err(Error::parameter("sign", sign, "+1 or -1"));
+        }
+        if let Some(cost) = costs.iter().find(|&&cost| !(cost > 0.0)) {
+            return Err(Error::parameter("C", cost, "above 0 for every row"));
+        }
+        let hard = costs.iter().any(|cost| cost.is_infinite());
+        if hard && (loss != Loss::Hinge || costs.iter().any(|cost| cost.is_finite())) {
+            return Err(Error::Combination {
+                what: "an infinite C is the hard margin, which has neither a loss nor finite costs beside it".into(),
+                help: "use hinge loss and leave the row weights out".into(),
+            });
+        }
+        if !(signs.contains(&1.0) && signs.contains(&-1.0)) {
+            return Err(Error::Data {
+                what: "all rows are of one class".into(),
+                help: "give rows of two classes at least".into(),
+            });
+        }
+        kernel.check_range(points, &rows)?;
+        Ok(MarginProblem { kernel, points, workers, rows, signs, costs, loss, bias, penalised: true })
+    }
+
+    /// The same without the penalty on w. For logistic regression; the others are then not bounded.
+    pub(crate) fn without_penalty(mut self) -> Self {
+        self.penalised = false;
+        self
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &'a KernelFunction {
+        self.kernel
+    }
+
+    /// The points that the rows are of.
+    pub fn points(&self) -> &'a Points {
+        self.points
+    }
+
+    /// The threads to work with.
+    pub fn workers(&self) -> &'a Workers {
+        self.workers
+    }
+
+    /// Blocks of the kernel matrix of the points.
+    pub fn gram(&self) -> Gram<'a> {
+        Gram::new(self.kernel, self.points, self.workers)
+    }
+
+    /// The rows' places in the points.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// y_i, +1 or −1.
+    pub fn signs(&self) -> &[f64] {
+        &self.signs
+    }
+
+    /// C_i.
+    pub fn costs(&self) -> &[f64] {
+        &self.costs
+    }
+
+    /// ℓ
+    pub fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    /// How b is treated.
+    pub fn bias(&self) -> Bias {
+        self.bias
+    }
+
+    /// Whether `½‖w‖²` is part of the objective.
+    pub fn penalised(&self) -> bool {
+        self.penalised
+    }
+
+    /// Whether no slack is allowed.
+    pub fn hard(&self) -> bool {
+        self.costs[0].is_infinite()
+    }
+
+    /// How many rows the problem has.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Never: a problem has a row of each class.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The columns of w: those of the points, and one more for a folded bias.
+    pub fn columns(&self) -> usize {
+        self.points.matrix().columns() + usize::from(self.bias == Bias::Folded)
+    }
+
+    /// The dual of (P.1) for hinge and squared loss:
+    ///
+    /// ```text
+    /// min  ½ Σ α_i α_j y_i y_j K_ij + Σ r_i α_i²/2 − Σ α_i               (P.2)
+    /// hinge:    0 ≤ α_i ≤ C_i,  r_i = 0
+    /// squared:  0 ≤ α_i,        r_i = 1/(2C_i)
+    /// explicit bias: Σ α_i y_i = 0
+    /// ```
+    ///
+    /// # Errors
+    /// For logistic loss, whose dual is not quadratic.
+    pub fn dual(&self) -> Result<DualProblem<'a>, Error> {
+        if self.loss == Loss::Logistic {
+            return Err(Error::Combination {
+                what: "the dual of logistic loss is not a quadratic program".into(),
+                help: "choose the solver logistic".into(),
+            });
+        }
+        let ridge = |&cost: &f64| if self.loss == Loss::Squared { 0.5 / cost } else { 0.0 };
+        let coupling = if self.bias == Bias::Explicit { Coupling::All } else { Coupling::None };
+        DualProblem::new(
+            self.gram(),
+            self.rows.clone(),
+            self.signs.clone(),
+            vec![-1.0; self.len()],
+            self.costs.iter().map(|&cost| self.loss.dual_bound(cost)).collect(),
+            self.costs.iter().map(ridge).collect(),
+            coupling,
+            vec![0.0; self.len()],
+        )
+    }
+
+    /// `f(x_i)` of a vector of weights, for each row of the problem.
+    pub fn decisions_of_weights(&self, weights: &[f64], bias: f64) -> Vec<f64> {
+        let matrix = self.points.matrix();
+        let mut out = vec![0.0; self.len()];
+        self.workers.fill_chunks(&mut out, 1024, |start, chunk| {
+            for (k, value) in chunk.iter_mut().enumerate() {
+                *value = matrix.dot(self.rows[start + k], weights) + bias;
+            }
+        });
+        out
+    }
+
+    /// `w = Σ c_i x_i` and the folded bias `Σ c_i` (0 unless folded) of the coefficients `c_i` of a linear kernel.
+    pub fn weights_of_coefficients(&self, coefficients: &[f64]) -> (Vec<f64>, f64) {
+        let matrix = self.points.matrix();
+        let mut weights = vec![0.0; matrix.columns()];
+        for (&row, &coefficient) in self.rows.iter().zip(coefficients) {
+            if coefficient != 0.0 {
+                matrix.add_scaled(row, coefficient, &mut weights);
+            }
+        }
+        let folded = if self.bias == Bias::Folded { coefficients.iter().sum() } else { 0.0 };
+        (weights, folded)
+    }
+}

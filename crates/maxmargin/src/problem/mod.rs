@@ -1,0 +1,12 @@
+//! Problems to solve: what is minimised over which rows, with no word on how.
+//!
+//! [`MarginProblem`] is the primal view (rows, signs, costs, a loss, a bias); [`DualProblem`] the general quadratic
+//! program that every formulation becomes. Solvers know these two and nothing before them.
+
+mod dual;
+mod loss;
+mod margin;
+
+pub use dual::{Coupling, DualProblem};
+pub use loss::Loss;
+pub use margin::{Bias, MarginProblem};

@@ -1,0 +1,220 @@
+//! Solvers: algorithms by name, each of which turns a [`MarginProblem`] into a [`Solution`].
+//!
+//! | name | problem | file |
+//! | --- | --- | --- |
+//! | `smo` | every kernel, hinge and squared loss, every bias | `smo.rs` |
+//! | `dual-ascent` | every kernel, hinge and squared loss, folded or no bias | `dual_ascent.rs` |
+//! | `interior-point` | every kernel, hinge and squared loss, small n | `interior_point.rs` |
+//! | `newton` | linear, squared loss | `newton.rs` |
+//! | `kernel-newton` | every kernel, squared loss | `kernel_newton.rs` |
+//! | `sgd` | linear, hinge loss | `sgd.rs` |
+//! | `perceptron`, `kernel-perceptron` | separable data | `perceptron.rs`, `kernel_perceptron.rs` |
+//! | `lda` | linear, two Gaussian classes | `lda.rs` |
+//! | `logistic` | linear, logistic loss | `logistic.rs` |
+//!
+//! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
+//! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock.
+
+mod dual_ascent;
+mod interior_point;
+mod kernel_newton;
+mod kernel_perceptron;
+mod lda;
+mod logistic;
+mod newton;
+mod perceptron;
+mod requirements;
+mod sgd;
+mod smo;
+
+use serde::{Deserialize, Serialize};
+
+use crate::control::{Control, Stop};
+use crate::error::Error;
+use crate::problem::MarginProblem;
+
+/// An algorithm by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum SolverKind {
+    /// Sequential minimal optimisation, second-order selection.
+    Smo,
+    /// Stochastic dual coordinate ascent.
+    DualAscent,
+    /// The dual as a general quadratic program.
+    InteriorPoint,
+    /// Newton's method on the primal, linear.
+    Newton,
+    /// Newton's method on the primal, in the coefficients of a kernel expansion.
+    KernelNewton,
+    /// Stochastic subgradient descent.
+    Sgd,
+    /// Rosenblatt's perceptron.
+    Perceptron,
+    /// The perceptron with a kernel.
+    KernelPerceptron,
+    /// Fisher's linear discriminant.
+    Lda,
+    /// Logistic regression by iteratively reweighted least squares.
+    Logistic,
+}
+
+impl SolverKind {
+    /// All of them.
+    pub const ALL: [SolverKind; 10] = [
+        SolverKind::Smo,
+        SolverKind::DualAscent,
+        SolverKind::InteriorPoint,
+        SolverKind::Newton,
+        SolverKind::KernelNewton,
+        SolverKind::Sgd,
+        SolverKind::Perceptron,
+        SolverKind::KernelPerceptron,
+        SolverKind::Lda,
+        SolverKind::Logistic,
+    ];
+
+    /// The name, as the user writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SolverKind::Smo => "smo",
+            SolverKind::DualAscent => "dual-ascent",
+            SolverKind::InteriorPoint => "interior-point",
+            SolverKind::Newton => "newton",
+            SolverKind::KernelNewton => "kernel-newton",
+            SolverKind::Sgd => "sgd",
+            SolverKind::Perceptron => "perceptron",
+            SolverKind::KernelPerceptron => "kernel-perceptron",
+            SolverKind::Lda => "lda",
+            SolverKind::Logistic => "logistic",
+        }
+    }
+}
+
+/// Settings that every solver reads what it needs of. Checked by the training parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The largest violation of the optimality conditions to stop at.
+    pub tolerance: f64,
+    /// The most steps (sweeps over the rows for `dual-ascent`, `sgd` and the perceptrons); `None` is the solver's own cap.
+    pub max_iterations: Option<u64>,
+    /// Bytes for caches and matrices.
+    pub memory: u64,
+    /// Where randomness starts.
+    pub seed: u64,
+    /// Rows a step of `sgd` looks at.
+    pub batch: usize,
+    /// Whether `sgd` and the perceptrons return the average of their steps.
+    pub averaged: bool,
+    /// What `lda` adds to the scatter matrix: from 0 (nothing) to 1 (a multiple of the identity).
+    pub shrinkage: f64,
+    /// How `lda` places its threshold.
+    pub threshold: Threshold,
+}
+
+/// How `lda` places its threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Threshold {
+    /// Where the training errors are fewest.
+    #[default]
+    LeastError,
+    /// Where least squares puts it.
+    LeastSquares,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            tolerance: 1e-3,
+            max_iterations: None,
+            memory: 2 << 30,
+            seed: 0,
+            batch: 1,
+            averaged: false,
+            shrinkage: 0.0,
+            threshold: Threshold::default(),
+        }
+    }
+}
+
+/// The decision function that a solver found, over the rows of its problem.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    /// `f(x) = ⟨w, x⟩ + b`; a folded bias is in `b`.
+    Linear {
+        /// w, one a column.
+        weights: Vec<f64>,
+        /// b
+        bias: f64,
+    },
+    /// `f(x) = Σ_i c_i k(x_i, x) + b`
+    Expansion {
+        /// c_i, one a row of the problem.
+        coefficients: Vec<f64>,
+        /// b
+        bias: f64,
+    },
+}
+
+/// What a solver hands back. Whether it is good is for the certificate to say.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The decision function.
+    pub decision: Decision,
+    /// The dual variables, one a row of the problem, where the solver has them.
+    pub alpha: Option<Vec<f64>>,
+    /// f(x_i) for each row of the problem, where the solver has them at hand (else they are computed).
+    pub decision_values: Option<Vec<f64>>,
+    /// Why it stopped.
+    pub stop: Stop,
+    /// Steps done.
+    pub iterations: u64,
+    /// What the user should know, in whole sentences without a full stop.
+    pub notes: Vec<String>,
+}
+
+/// Checks that a solver can solve a problem, within its memory.
+///
+/// # Errors
+/// When it cannot, with the way out.
+pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
+    match kind {
+        SolverKind::Smo => smo::supports(problem, settings),
+        SolverKind::DualAscent => dual_ascent::supports(problem, settings),
+        SolverKind::InteriorPoint => interior_point::supports(problem, settings),
+        SolverKind::Newton => newton::supports(problem, settings),
+        SolverKind::KernelNewton => kernel_newton::supports(problem, settings),
+        SolverKind::Sgd => sgd::supports(problem, settings),
+        SolverKind::Perceptron => perceptron::supports(problem, settings),
+        SolverKind::KernelPerceptron => kernel_perceptron::supports(problem, settings),
+        SolverKind::Lda => lda::supports(problem, settings),
+        SolverKind::Logistic => logistic::supports(problem, settings),
+    }
+}
+
+/// Solves a problem by the algorithm named.
+///
+/// # Errors
+/// As [`supports`]. Not converging is no error: see [`Solution::stop`].
+pub fn solve(
+    kind: SolverKind,
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    control: &mut dyn Control,
+) -> Result<Solution, Error> {
+    supports(kind, problem, settings)?;
+    Ok(match kind {
+        SolverKind::Smo => smo::solve(problem, settings, control),
+        SolverKind::DualAscent => dual_ascent::solve(problem, settings, control),
+        SolverKind::InteriorPoint => interior_point::solve(problem, settings, control),
+        SolverKind::Newton => newton::solve(problem, settings, control),
+        SolverKind::KernelNewton => kernel_newton::solve(problem, settings, control),
+        SolverKind::Sgd => sgd::solve(problem, settings, control),
+        SolverKind::Perceptron => perceptron::solve(problem, settings, control),
+        SolverKind::KernelPerceptron => kernel_perceptron::solve(problem, settings, control),
+        SolverKind::Lda => lda::solve(problem, settings, control),
+        SolverKind::Logistic => logistic::solve(problem, settings, control),
+    })
+}

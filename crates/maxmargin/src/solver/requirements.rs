@@ -1,0 +1,53 @@
+//! What a solver asks of a problem before it starts, and how it says no.
+
+use super::SolverKind;
+use crate::error::Error;
+use crate::problem::{Bias, Loss, MarginProblem};
+
+fn refuse(kind: SolverKind, what: &str, help: &str) -> Error {
+    Error::Combination { what: format!("the solver {} {what}", kind.name()), help: help.into() }
+}
+
+/// The kernel must be linear.
+pub(super) fn linear_kernel(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), Error> {
+    if problem.kernel().is_linear() {
+        return Ok(());
+    }
+    let what = format!("works with the linear kernel only, not {}", problem.kernel().name());
+    Err(refuse(kind, &what, "choose kernel linear, or a solver for kernels (smo, kernel-newton, kernel-perceptron)"))
+}
+
+/// The loss must be one of these.
+pub(super) fn loss(kind: SolverKind, problem: &MarginProblem<'_>, allowed: &[Loss]) -> Result<(), Error> {
+    if allowed.contains(&problem.loss()) {
+        return Ok(());
+    }
+    let names = allowed.iter().map(|loss| loss.name()).collect::<Vec<_>>().join(" or ");
+    let what = format!("minimises {names} loss, not {}", problem.loss().name());
+    Err(refuse(kind, &what, &format!("choose loss {names}, or another solver")))
+}
+
+/// The bias must not be explicit.
+pub(super) fn no_explicit_bias(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), Error> {
+    if problem.bias() != Bias::Explicit {
+        return Ok(());
+    }
+    let what = "moves one variable at a time, which an explicit bias does not allow";
+    Err(refuse(kind, what, "choose bias folded or none, or the solver smo"))
+}
+
+/// The margin must be soft.
+pub(super) fn soft_margin(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), Error> {
+    if !problem.hard() {
+        return Ok(());
+    }
+    Err(refuse(kind, "has no hard margin", "leave out hard, or choose the solver smo, dual-ascent or interior-point"))
+}
+
+/// The need must be within the budget.
+pub(super) fn memory(kind: SolverKind, need: u64, budget: u64) -> Result<(), Error> {
+    if need <= budget {
+        return Ok(());
+    }
+    Err(Error::Memory { what: format!("the solver {}", kind.name()), need, budget })
+}
