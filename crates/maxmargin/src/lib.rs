@@ -1,6 +1,7 @@
 //! Support vector machines and kernel classifiers: exact, certified, fast.
 #![warn(missing_docs)]
 
+pub mod certificate;
 pub mod control;
 pub mod data;
 pub mod error;

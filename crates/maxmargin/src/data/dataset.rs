@@ -21,6 +21,7 @@ pub struct Dataset {
     weights: Option<Vec<f64>>,
     groups: Option<Vec<i64>>,
     names: Option<Vec<String>>,
+    open_columns: bool,
 }
 
 impl Dataset {
@@ -30,7 +31,7 @@ impl Dataset {
     /// When their rows are not equally many.
     pub fn new(matrix: Matrix, labels: Labels) -> Result<Self, Error> {
         same_length("labels", labels.len(), matrix.rows())?;
-        Ok(Dataset { matrix, labels, weights: None, groups: None, names: None })
+        Ok(Dataset { matrix, labels, weights: None, groups: None, names: None, open_columns: false })
     }
 
     /// Gives each row a weight: weight 2 means the row counts as two copies, 0 that it is absent.
@@ -77,6 +78,12 @@ impl Dataset {
         Ok(self)
     }
 
+    /// Says that the source leaves zeros out, so that its last columns may be missing here (LIBSVM text).
+    pub fn with_open_columns(mut self) -> Self {
+        self.open_columns = true;
+        self
+    }
+
     /// The same rows with other labels.
     ///
     /// # Errors
@@ -117,6 +124,11 @@ impl Dataset {
         self.names.as_ref().map_or_else(|| (column + 1).to_string(), |names| names[column].clone())
     }
 
+    /// Whether columns of zeros may be missing at the end.
+    pub fn has_open_columns(&self) -> bool {
+        self.open_columns
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.matrix.rows()
@@ -138,6 +150,7 @@ impl Dataset {
             weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
             groups: self.groups.as_ref().map(|groups| rows.iter().map(|&row| groups[row]).collect()),
             names: self.names.clone(),
+            open_columns: self.open_columns,
         }
     }
 
@@ -148,7 +161,8 @@ impl Dataset {
     pub fn select_columns(&self, names: &[String]) -> Result<Self, Error> {
         let places = names.iter().map(|name| self.find_column(name)).collect::<Result<Vec<_>, _>>()?;
         let columns: Vec<Option<usize>> = places.into_iter().map(Some).collect();
-        Dataset { matrix: self.matrix.select_columns(&columns), names: None, ..self.clone() }.with_names(names.to_vec())
+        let matrix = self.matrix.select_columns(&columns);
+        Dataset { matrix, names: None, open_columns: false, ..self.clone() }.with_names(names.to_vec())
     }
 
     /// The same rows and names with the matrix replaced.

@@ -15,6 +15,8 @@
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
 //! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock.
 
+mod cache;
+mod choose;
 mod dual_ascent;
 mod interior_point;
 mod kernel_newton;
@@ -25,13 +27,15 @@ mod newton;
 mod perceptron;
 mod requirements;
 mod sgd;
-mod smo;
+pub(crate) mod smo;
 
 use serde::{Deserialize, Serialize};
 
 use crate::control::{Control, Stop};
 use crate::error::Error;
-use crate::problem::MarginProblem;
+use crate::problem::{Bias, DualProblem, MarginProblem};
+pub use choose::choose;
+use smo::DualSolution;
 
 /// An algorithm by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -217,4 +221,29 @@ pub fn solve(
         SolverKind::Lda => lda::solve(problem, settings, control),
         SolverKind::Logistic => logistic::solve(problem, settings, control),
     })
+}
+
+/// Solves a problem through its dual, and reads the decision function off the dual's solution.
+///
+/// ```text
+/// c_i = α_i y_i,   b = −ρ (explicit bias, (D.3)),   f(x_i) = y_i (∇_i − p_i − r_i α_i) + b
+/// ```
+fn solve_by_dual(problem: &MarginProblem<'_>, solve: impl FnOnce(&DualProblem<'_>) -> DualSolution) -> Solution {
+    let dual = match problem.dual() {
+        Ok(dual) => dual,
+        Err(error) => unreachable!("`supports` lets no such problem pass: {error}"),
+    };
+    let DualSolution { alpha, gradient, stop, iterations } = solve(&dual);
+    let offset = if problem.bias() == Bias::Explicit { -dual.multiplier(&alpha, &gradient, None) } else { 0.0 };
+    let coefficients: Vec<f64> = alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect();
+    let values = (0..dual.len())
+        .map(|i| problem.signs()[i] * (gradient[i] - dual.linear()[i] - dual.ridge()[i] * alpha[i]) + offset)
+        .collect();
+    let decision = if problem.kernel().is_linear() {
+        let (weights, folded) = problem.weights_of_coefficients(&coefficients);
+        Decision::Linear { weights, bias: offset + folded }
+    } else {
+        Decision::Expansion { coefficients, bias: offset }
+    };
+    Solution { decision, alpha: Some(alpha), decision_values: Some(values), stop, iterations, notes: Vec::new() }
 }

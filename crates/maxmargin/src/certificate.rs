@@ -1,0 +1,284 @@
+//! How good an answer is, in numbers that anybody can check from the model and the data alone.
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::mercer_check;
+use crate::problem::{Bias, Loss, MarginProblem};
+use crate::solver::{Decision, Solution};
+
+/// How good a solution of a convex problem is.
+///
+/// ```text
+/// primal = ½‖w‖² + Σ C_i ℓ(y_i f(x_i))  ≥  optimum  ≥  dual = Σ (P.3)_i − ½‖Σ α_i y_i φ(x_i)‖²     (C.1)
+/// gap = primal − dual ≥ 0
+/// ```
+///
+/// For a hard margin the primal is that of w scaled until every row has margin 1. The dual is taken at a feasible α: a
+/// solver's α is clipped to its bounds, and with an explicit bias the heavier class is scaled down until `Σ α_i y_i = 0`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// The objective at the model's own w and b; infinite when a hard margin is not met.
+    #[serde(with = "null_is_infinite")]
+    pub primal: f64,
+    /// The dual objective, a bound below the optimum.
+    pub dual: f64,
+    /// primal − dual.
+    #[serde(with = "null_is_infinite")]
+    pub gap: f64,
+    /// The gap divided by the larger of |primal| and 1.
+    #[serde(with = "null_is_infinite")]
+    pub relative_gap: f64,
+    /// The largest violation of the optimality conditions, (D.2); for logistic loss the largest component of the
+    /// primal's gradient.
+    pub violation: f64,
+    /// How far α was from feasible before it was mended: bounds, and |Σ α_i y_i| with an explicit bias.
+    pub infeasibility: f64,
+    /// 1/‖w‖
+    #[serde(with = "null_is_infinite")]
+    pub margin: f64,
+    /// Σ max(0, 1 − y_i f(x_i))
+    pub slack_sum: f64,
+    /// What the rows are, one by one.
+    pub counts: Counts,
+}
+
+/// Every row is of exactly one of the first four kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// α = 0: outside of the margin, without influence.
+    pub not_support: usize,
+    /// α > 0 and no slack: on the margin.
+    pub on_margin: usize,
+    /// α > 0 and 0 < slack ≤ 1: inside the margin, on the right side.
+    pub inside: usize,
+    /// α > 0 and slack > 1: on the wrong side.
+    pub misclassified: usize,
+    /// α > 0.
+    pub support: usize,
+    /// α at its upper bound.
+    pub bounded: usize,
+}
+
+/// A certificate, or the reason why there is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// The problem is convex, and this is how good the answer is.
+    Certificate(Certificate),
+    /// There is no certificate, because of this.
+    None(String),
+}
+
+impl Evidence {
+    /// The certificate, if there is one.
+    pub fn certificate(&self) -> Option<&Certificate> {
+        match self {
+            Evidence::Certificate(certificate) => Some(certificate),
+            Evidence::None(_) => None,
+        }
+    }
+}
+
+/// f(x_i) of a decision function for each row of a problem, from scratch in f64.
+pub(crate) fn decision_values(problem: &MarginProblem<'_>, decision: &Decision) -> Vec<f64> {
+    match decision {
+        Decision::Linear { weights, bias } => problem.decisions_of_weights(weights, *bias),
+        Decision::Expansion { coefficients, bias } => {
+            let mut values = expansion(problem, coefficients);
+            values.iter_mut().for_each(|value| *value += bias);
+            values
+        }
+    }
+}
+
+/// `Σ_j c_j k(x_j, x_i)` for each row of a problem.
+fn expansion(problem: &MarginProblem<'_>, coefficients: &[f64]) -> Vec<f64> {
+    let active: Vec<usize> = (0..problem.len()).filter(|&i| coefficients[i] != 0.0).collect();
+    let rows: Vec<usize> = active.iter().map(|&i| problem.rows()[i]).collect();
+    let active: Vec<f64> = active.iter().map(|&i| coefficients[i]).collect();
+    problem.gram().product(problem.rows(), &rows, &active)
+}
+
+/// Certifies a solution. `tolerance` tells slack from none when rows are counted.
+///
+/// Cost: O(non-zeros) for linear models; for others a pass over rows × support vectors where the solver did not hand
+/// its decision values over.
+pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64) -> Evidence {
+    if let Some(reason) = why_not(problem, solution) {
+        return Evidence::None(reason);
+    }
+    let Some(alpha) = &solution.alpha else {
+        return Evidence::None("the method minimises no objective".into());
+    };
+    let values = match &solution.decision_values {
+        Some(values) => values.clone(),
+        None => decision_values(problem, &solution.decision),
+    };
+    let (alpha, infeasibility) = feasible(problem, alpha);
+    let norm = squared_norm(problem, &solution.decision, &values);
+    let (quadratic, violation) = dual_parts(problem, solution, &values, &alpha);
+
+    let (signs, costs, loss) = (problem.signs(), problem.costs(), problem.loss());
+    let slack: Vec<f64> = signs.iter().zip(&values).map(|(sign, value)| (1.0 - sign * value).max(0.0)).collect();
+    let primal = if problem.hard() {
+        let least = signs.iter().zip(&values).map(|(sign, value)| sign * value).fold(f64::INFINITY, f64::min);
+        if least > 0.0 { 0.5 * norm / (least * least) } else { f64::INFINITY }
+    } else {
+        let losses: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(signs[i] * values[i])).sum();
+        0.5 * norm + losses // (C.1)
+    };
+    let terms: f64 = alpha.iter().zip(costs).map(|(&alpha, &cost)| loss.dual_term(alpha, cost)).sum();
+    let dual = terms - 0.5 * quadratic; // (C.1)
+    let gap = primal - dual;
+    Evidence::Certificate(Certificate {
+        primal,
+        dual,
+        gap,
+        relative_gap: gap / primal.abs().max(1.0),
+        violation,
+        infeasibility,
+        margin: 1.0 / norm.sqrt(),
+        slack_sum: slack.iter().sum(),
+        counts: count(problem, &alpha, &slack, tolerance),
+    })
+}
+
+/// The reason why a problem has no certificate, if so.
+fn why_not(problem: &MarginProblem<'_>, solution: &Solution) -> Option<String> {
+    if !problem.penalised() {
+        return Some("without a penalty the dual has no feasible point to bound the optimum with".into());
+    }
+    if solution.alpha.is_none() || crate::kernel::Kernel::always_positive_semidefinite(problem.kernel()) {
+        return None;
+    }
+    match mercer_check(problem.kernel(), problem.points(), problem.rows(), 400) {
+        Ok(report) if report.is_kernel => None,
+        Ok(report) => Some(format!(
+            "the kernel {} is not positive semidefinite on these rows (smallest eigenvalue {:.3e} of {} rows), so the \
+             problem is not convex and its dual bounds nothing",
+            problem.kernel().name(),
+            report.smallest_eigenvalue,
+            report.rows
+        )),
+        Err(error) => Some(format!("the kernel could not be checked: {error}")),
+    }
+}
+
+/// α clipped to its bounds and, with an explicit bias, balanced; and how far it was from that.
+fn feasible(problem: &MarginProblem<'_>, alpha: &[f64]) -> (Vec<f64>, f64) {
+    let loss = problem.loss();
+    let mut mended: Vec<f64> =
+        alpha.iter().zip(problem.costs()).map(|(alpha, &cost)| alpha.clamp(0.0, loss.dual_bound(cost))).collect();
+    let mut infeasibility = alpha.iter().zip(&mended).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    if problem.bias() == Bias::Explicit {
+        let of_sign = |wanted: f64, values: &[f64]| -> f64 {
+            values.iter().zip(problem.signs()).filter(|(_, sign)| **sign == wanted).map(|(alpha, _)| alpha).sum()
+        };
+        let (plus, minus) = (of_sign(1.0, &mended), of_sign(-1.0, &mended));
+        let difference = (plus - minus).abs();
+        infeasibility = infeasibility.max(difference);
+        // Rounding alone is left as it is.
+        if difference > 1e-13 * (plus + minus) {
+            let (heavy, factor) = if plus > minus { (1.0, minus / plus) } else { (-1.0, plus / minus) };
+            for (alpha, sign) in mended.iter_mut().zip(problem.signs()) {
+                if *sign == heavy {
+                    *alpha *= factor;
+                }
+            }
+        }
+    }
+    (mended, infeasibility)
+}
+
+/// ‖w‖² of the decision function, the folded bias included.
+fn squared_norm(problem: &MarginProblem<'_>, decision: &Decision, values: &[f64]) -> f64 {
+    match decision {
+        Decision::Linear { weights, bias } => {
+            let folded = if problem.bias() == Bias::Folded { bias * bias } else { 0.0 };
+            weights.iter().map(|weight| weight * weight).sum::<f64>() + folded
+        }
+        // ‖w‖² = Σ c_i (f(x_i) − b)
+        Decision::Expansion { coefficients, bias } => {
+            coefficients.iter().zip(values).map(|(c, value)| c * (value - bias)).sum::<f64>().max(0.0)
+        }
+    }
+}
+
+/// ‖Σ α_i y_i φ(x_i)‖² and the violation at α.
+fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], alpha: &[f64]) -> (f64, f64) {
+    let signs = problem.signs();
+    let signed: Vec<f64> = alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
+    // u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩
+    let products: Vec<f64> = match &solution.decision {
+        Decision::Linear { .. } => {
+            let (weights, bias) = problem.weights_of_coefficients(&signed);
+            problem.decisions_of_weights(&weights, bias)
+        }
+        Decision::Expansion { coefficients, bias } if *coefficients == signed => {
+            values.iter().map(|value| value - bias).collect()
+        }
+        Decision::Expansion { .. } => expansion(problem, &signed),
+    };
+    let quadratic = signed.iter().zip(&products).map(|(c, u)| c * u).sum::<f64>().max(0.0);
+    let violation = match problem.dual() {
+        Ok(dual) => {
+            let gradient: Vec<f64> = (0..dual.len())
+                .map(|i| signs[i] * products[i] + dual.ridge()[i] * alpha[i] + dual.linear()[i])
+                .collect();
+            dual.violation(alpha, &gradient).max(0.0)
+        }
+        Err(_) => logistic_violation(problem, solution, values),
+    };
+    (quadratic, violation)
+}
+
+/// The largest component of the gradient of the primal with logistic loss, in w and b.
+fn logistic_violation(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64]) -> f64 {
+    let Decision::Linear { weights, bias } = &solution.decision else {
+        return f64::INFINITY;
+    };
+    let pulls: Vec<f64> = (0..problem.len())
+        .map(|i| {
+            let sign = problem.signs()[i];
+            sign * Loss::Logistic.dual_of_margin(sign * values[i], problem.costs()[i])
+        })
+        .collect();
+    let (target, _) = problem.weights_of_coefficients(&pulls);
+    let of_weights = weights.iter().zip(&target).map(|(w, t)| (w - t).abs()).fold(0.0, f64::max);
+    let total: f64 = pulls.iter().sum();
+    match problem.bias() {
+        Bias::Explicit => of_weights.max(total.abs()),
+        Bias::Folded => of_weights.max((bias - total).abs()),
+        Bias::None => of_weights,
+    }
+}
+
+fn count(problem: &MarginProblem<'_>, alpha: &[f64], slack: &[f64], tolerance: f64) -> Counts {
+    let mut counts = Counts::default();
+    for ((&alpha, &slack), &cost) in alpha.iter().zip(slack).zip(problem.costs()) {
+        if alpha > 0.0 {
+            counts.support += 1;
+            counts.bounded += usize::from(alpha >= problem.loss().dual_bound(cost));
+        }
+        match (alpha > 0.0, slack) {
+            (false, _) => counts.not_support += 1,
+            (true, slack) if slack > 1.0 => counts.misclassified += 1,
+            (true, slack) if slack > tolerance => counts.inside += 1,
+            (true, _) => counts.on_margin += 1,
+        }
+    }
+    counts
+}
+
+/// JSON has no infinity; `null` stands for it.
+mod null_is_infinite {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_none() }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
+}

@@ -1,0 +1,219 @@
+//! Models: all that prediction needs, and the evidence that comes with it.
+//!
+//! A [`Model`] is a list of binary [`Machine`]s over one pool of support vectors. It has never heard of solvers: what it
+//! knows of its training is words and numbers for the report.
+
+mod align;
+mod multiclass;
+mod predict;
+mod verify;
+
+use serde::{Deserialize, Serialize};
+
+use crate::certificate::Evidence;
+use crate::control::Stop;
+use crate::data::{Label, Labels, Matrix, Scaling};
+use crate::error::Error;
+use crate::kernel::{KernelFunction, Points};
+use crate::problem::{Bias, Loss};
+use crate::training::Penalty;
+
+pub use align::Aligned;
+pub use multiclass::{Multiclass, Pairing};
+pub use predict::Predictions;
+pub use verify::{Disagreement, Verification};
+
+/// One binary decision function: positive class against another, or against all others.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Machine {
+    /// Which class is positive, and against which.
+    pub pairing: Pairing,
+    /// b; a folded bias of a linear model is in here too.
+    pub bias: f64,
+    /// Why the solver stopped.
+    pub stop: Stop,
+    /// The solver's steps.
+    pub iterations: u64,
+    /// Training rows on the wrong side.
+    pub training_errors: usize,
+    /// How many rows the machine was trained on.
+    pub rows: usize,
+    /// The C that the penalty came to: `½‖w‖² + C Σ ξ_i`; `None` without a penalty or for a hard margin.
+    pub cost: Option<f64>,
+    /// The certificate, or why there is none.
+    pub evidence: Evidence,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// w of a linear model, one a column.
+    #[serde(skip)]
+    pub weights: Option<Vec<f64>>,
+    /// Places in the pool of support vectors, increasing.
+    #[serde(skip)]
+    pub support: Vec<u32>,
+    /// `c_i` for each of them: `α_i y_i` where there is a dual.
+    #[serde(skip)]
+    pub coefficients: Vec<f64>,
+}
+
+/// Everything a model is made of, open to be filled in. [`Model::new`] checks it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ModelParts {
+    /// The kernel.
+    pub kernel: KernelFunction,
+    /// How b was treated.
+    pub bias: Bias,
+    /// What was minimised.
+    pub loss: Loss,
+    /// The penalty as the user gave it.
+    pub penalty: Penalty,
+    /// The solver's name.
+    pub solver: String,
+    /// The tolerance asked for.
+    pub tolerance: f64,
+    /// How several classes are told apart.
+    pub multiclass: Multiclass,
+    /// The labels, sorted; of two classes the second is positive.
+    pub classes: Vec<Label>,
+    /// Whether the first class stands for all labels other than the second.
+    pub one_against_rest: bool,
+    /// The number of columns.
+    pub columns: usize,
+    /// The columns' names, where the data had them.
+    pub names: Option<Vec<String>>,
+    /// What is done to each column before the kernel sees it.
+    pub scaling: Option<Scaling>,
+    /// How many rows the training data had.
+    pub training_rows: usize,
+    /// The hash of the training data.
+    pub fingerprint: String,
+    /// The decision functions, in the order of [`Multiclass::pairings`].
+    pub machines: Vec<Machine>,
+    /// The training row (counted from 0) of each vector of the pool, increasing.
+    #[serde(skip)]
+    pub support_rows: Vec<u64>,
+    /// The pool of support vectors, scaled; `None` for linear models and precomputed kernels.
+    #[serde(skip)]
+    pub vectors: Option<Matrix>,
+}
+
+/// A trained classifier, valid by construction.
+#[derive(Clone, Debug)]
+pub struct Model {
+    parts: ModelParts,
+    /// The pool as kernels want it.
+    points: Points,
+}
+
+impl Model {
+    /// Checks that all parts fit each other.
+    ///
+    /// # Errors
+    /// When they do not; the message says which.
+    pub fn new(parts: ModelParts) -> Result<Self, Error> {
+        check(&parts).map_err(|what| Error::Data { what, help: "train the model again".into() })?;
+        let matrix = match &parts.vectors {
+            Some(vectors) => vectors.clone(),
+            None => Matrix::without_columns(parts.support_rows.len()),
+        };
+        let numbers = parts.support_rows.iter().map(|&row| row as usize).collect();
+        let points = Points::new(matrix, parts.bias == Bias::Folded).with_numbers(numbers)?;
+        Ok(Model { parts, points })
+    }
+
+    /// Everything the model is made of.
+    pub fn parts(&self) -> &ModelParts {
+        &self.parts
+    }
+
+    /// The labels, sorted; of two classes the second is positive.
+    pub fn classes(&self) -> &[Label] {
+        &self.parts.classes
+    }
+
+    /// The decision functions.
+    pub fn machines(&self) -> &[Machine] {
+        &self.parts.machines
+    }
+
+    /// The pool of support vectors.
+    pub fn support_vectors(&self) -> &Points {
+        &self.points
+    }
+
+    /// The worst reason to stop among the machines: `Converged` only when all are.
+    pub fn stop(&self) -> Stop {
+        let stops = self.machines().iter().map(|machine| machine.stop);
+        stops.clone().find(|&stop| stop == Stop::Interrupted).unwrap_or_else(|| {
+            stops.clone().find(|&stop| stop != Stop::Converged).unwrap_or(Stop::Converged)
+        })
+    }
+
+    /// For each label the place of its class in this model; `None` for labels the model does not know.
+    pub fn codes(&self, labels: &Labels) -> Vec<Option<u32>> {
+        let place = |label: &Label| {
+            let found = self.classes().iter().position(|class| class == label).map(|place| place as u32);
+            if self.parts.one_against_rest { Some(u32::from(found == Some(1))) } else { found }
+        };
+        let places: Vec<Option<u32>> = labels.classes().iter().map(place).collect();
+        labels.codes().iter().map(|&code| places[code as usize]).collect()
+    }
+}
+
+fn check(parts: &ModelParts) -> Result<(), String> {
+    let fail = |what: String| Err(format!("the model's parts do not fit: {what}"));
+    let classes = parts.classes.len();
+    if classes < 2 {
+        return fail(format!("{classes} classes"));
+    }
+    let pool = parts.support_rows.len();
+    if !parts.support_rows.is_sorted_by(|a, b| a < b)
+        || parts.support_rows.last().is_some_and(|&last| last >= parts.training_rows as u64)
+    {
+        return fail(format!("the support vectors' rows do not increase below {}", parts.training_rows));
+    }
+    let linear = parts.kernel.is_linear();
+    match &parts.vectors {
+        Some(_) if linear || parts.kernel.is_precomputed() => return fail("support vectors without need".into()),
+        Some(vectors) if vectors.rows() != pool || vectors.columns() != parts.columns => {
+            let found = format!("{} x {}", vectors.rows(), vectors.columns());
+            return fail(format!("support vectors of {found} for {pool} rows of {} columns", parts.columns));
+        }
+        None if !linear && !parts.kernel.is_precomputed() => return fail("no support vectors".into()),
+        _ => {}
+    }
+    if parts.kernel.is_precomputed() && parts.columns != parts.training_rows {
+        return fail(format!("{} columns of a table for {} rows", parts.columns, parts.training_rows));
+    }
+    if parts.names.as_ref().is_some_and(|names| names.len() != parts.columns) {
+        return fail(format!("not {} column names", parts.columns));
+    }
+    if parts.scaling.as_ref().is_some_and(|scaling| scaling.columns() != parts.columns) {
+        return fail(format!("scaling of not {} columns", parts.columns));
+    }
+    let pairings = parts.multiclass.pairings(classes);
+    if !parts.machines.iter().map(|machine| machine.pairing).eq(pairings.iter().copied()) {
+        return fail(format!("{} machines for {classes} classes", parts.machines.len()));
+    }
+    for machine in &parts.machines {
+        if linear != machine.weights.is_some() {
+            return fail("weights belong to linear models, and to these only".into());
+        }
+        if machine.weights.as_ref().is_some_and(|weights| weights.len() != parts.columns) {
+            return fail(format!("not {} weights", parts.columns));
+        }
+        if machine.support.len() != machine.coefficients.len() {
+            let (left, right) = (machine.support.len(), machine.coefficients.len());
+            return fail(format!("{left} support vectors with {right} coefficients"));
+        }
+        if !machine.support.is_sorted_by(|a, b| a < b)
+            || machine.support.last().is_some_and(|&last| last as usize >= pool)
+        {
+            return fail(format!("a machine's support vectors do not increase below {pool}"));
+        }
+        let mut numbers = machine.coefficients.iter().chain(machine.weights.iter().flatten());
+        if !(machine.bias.is_finite() && numbers.all(|number| number.is_finite())) {
+            return fail("a coefficient is not finite".into());
+        }
+    }
+    Ok(())
+}

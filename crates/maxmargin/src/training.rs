@@ -1,0 +1,346 @@
+//! From data to a model: parameters checked once, then a loop over binary problems.
+
+use serde::{Deserialize, Serialize};
+
+use crate::certificate::{certify, decision_values};
+use crate::control::{Control, OfMachine};
+use crate::data::{Dataset, Label, Scaling, ScalingKind};
+use crate::error::Error;
+use crate::geometry::check_separable;
+use crate::kernel::{KernelFunction, KernelParams, Points};
+use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
+use crate::problem::{Bias, Loss, MarginProblem};
+use crate::solver::{self, Decision, Settings, Solution, SolverKind};
+use crate::workers::Workers;
+
+/// How strong the penalty on w is, in one of the three ways to say it.
+///
+/// ```text
+/// C:       ½‖w‖² + C Σ ξ_i
+/// C/n:     ½‖w‖² + (C′/n) Σ ξ_i        C = C′/n
+/// lambda:  λ‖w‖² + (1/n) Σ ξ_i         C = 1/(2nλ)                     (T.1)
+/// ```
+///
+/// n is the number of rows of the binary problem, each counted by its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Penalty {
+    /// C
+    C(f64),
+    /// C′
+    COverN(f64),
+    /// λ
+    Lambda(f64),
+    /// No slack at all: C = ∞.
+    Hard,
+    /// No penalty on w (logistic regression only).
+    None,
+}
+
+impl Penalty {
+    /// The C of `½‖w‖² + C Σ ξ_i` for rows of this total weight; 1 without a penalty.
+    pub fn cost(self, total_weight: f64) -> f64 {
+        match self {
+            Penalty::C(c) => c,
+            Penalty::COverN(c) => c / total_weight,
+            Penalty::Lambda(lambda) => 1.0 / (2.0 * total_weight * lambda), // (T.1)
+            Penalty::Hard => f64::INFINITY,
+            Penalty::None => 1.0,
+        }
+    }
+
+    fn check(self) -> Result<(), Error> {
+        let (name, value) = match self {
+            Penalty::C(value) => ("C", value),
+            Penalty::COverN(value) => ("c-over-n", value),
+            Penalty::Lambda(value) => ("lambda", value),
+            Penalty::Hard | Penalty::None => return Ok(()),
+        };
+        if value > 0.0 && value.is_finite() {
+            return Ok(());
+        }
+        Err(Error::parameter(name, value, "a finite number above 0"))
+    }
+}
+
+/// What to train, not yet checked. Plain, public, `Default`.
+///
+/// # Examples
+/// ```
+/// use maxmargin::data::embedded;
+/// use maxmargin::training::{Penalty, TrainingParams};
+/// use maxmargin::{Unattended, Workers};
+///
+/// let data = embedded("e2").unwrap();
+/// let training = TrainingParams { penalty: Penalty::C(1.0), ..TrainingParams::default() }.check()?;
+/// let model = training.fit(&data, &Workers::none(), &mut Unattended)?;
+/// let certificate = model.machines()[0].evidence.certificate().unwrap();
+/// assert!((certificate.primal - 6.0694444).abs() < 1e-3);
+/// # Ok::<(), maxmargin::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TrainingParams {
+    /// The kernel.
+    pub kernel: KernelParams,
+    /// The penalty.
+    pub penalty: Penalty,
+    /// The loss; `None` is the solver's own, else hinge.
+    pub loss: Option<Loss>,
+    /// How b is treated.
+    pub bias: Bias,
+    /// The solver; `None` lets the problem decide.
+    pub solver: Option<SolverKind>,
+    /// How several classes are told apart.
+    pub multiclass: Multiclass,
+    /// What is done to the columns first.
+    pub scaling: ScalingKind,
+    /// This label against all others.
+    pub positive: Option<Label>,
+    /// Settings for the solver.
+    pub settings: Settings,
+}
+
+impl Default for TrainingParams {
+    fn default() -> Self {
+        TrainingParams {
+            kernel: KernelParams::default(),
+            penalty: Penalty::C(1.0),
+            loss: None,
+            bias: Bias::default(),
+            solver: None,
+            multiclass: Multiclass::default(),
+            scaling: ScalingKind::None,
+            positive: None,
+            settings: Settings::default(),
+        }
+    }
+}
+
+impl TrainingParams {
+    /// The only way to a [`Training`], and so the only place where ranges are tested.
+    ///
+    /// # Errors
+    /// When a parameter is out of range, or two do not go together.
+    pub fn check(self) -> Result<Training, Error> {
+        self.penalty.check()?;
+        let settings = &self.settings;
+        if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
+            return Err(Error::parameter("tolerance", settings.tolerance, "a finite number above 0"));
+        }
+        if settings.max_iterations == Some(0) {
+            return Err(Error::parameter("max-iterations", 0, "1 or more"));
+        }
+        if settings.batch == 0 {
+            return Err(Error::parameter("batch", 0, "1 or more"));
+        }
+        if !(settings.shrinkage >= 0.0 && settings.shrinkage <= 1.0) {
+            return Err(Error::parameter("shrinkage", settings.shrinkage, "from 0 to 1"));
+        }
+        let loss = self.loss.unwrap_or(match self.solver {
+            Some(SolverKind::Newton | SolverKind::KernelNewton) => Loss::Squared,
+            Some(SolverKind::Logistic) => Loss::Logistic,
+            _ => Loss::Hinge,
+        });
+        if self.penalty == Penalty::None && loss != Loss::Logistic {
+            return Err(Error::Combination {
+                what: format!("{} loss without a penalty has no single best model", loss.name()),
+                help: "choose lambda above 0, or the solver logistic".into(),
+            });
+        }
+        if self.penalty == Penalty::Hard && loss != Loss::Hinge {
+            return Err(Error::Combination {
+                what: format!("a hard margin allows no slack, so {} loss has nothing to do", loss.name()),
+                help: "leave out the loss, or choose C instead of a hard margin".into(),
+            });
+        }
+        Ok(Training { params: self, loss })
+    }
+}
+
+/// Checked parameters.
+#[derive(Clone, Debug)]
+pub struct Training {
+    params: TrainingParams,
+    loss: Loss,
+}
+
+impl Training {
+    /// The parameters, as they were given.
+    pub fn params(&self) -> &TrainingParams {
+        &self.params
+    }
+
+    /// Trains a model: scaling, kernel, then a binary problem for each machine.
+    ///
+    /// A control that breaks makes the solver return what it has; the model says so in [`Machine::stop`].
+    ///
+    /// # Errors
+    /// When no problem can be made of the data, a solver cannot solve it or lacks memory, or a hard margin does not exist.
+    pub fn fit(&self, data: &Dataset, workers: &Workers, control: &mut dyn Control) -> Result<Model, Error> {
+        let params = &self.params;
+        let labels = match &params.positive {
+            None => data.labels().clone(),
+            Some(positive) => match data.labels().one_against_rest(positive) {
+                Some(labels) => labels,
+                None => return Err(data.find_label(positive.text()).err().unwrap_or_else(no_rows)),
+            },
+        };
+        if data.rows() == 0 {
+            return Err(no_rows());
+        }
+        if labels.classes().len() < 2 {
+            return Err(Error::Data {
+                what: format!("all {} rows have the label {}", data.rows(), crate::error::quoted(labels.get(0).text())),
+                help: "give rows of at least two classes".into(),
+            });
+        }
+        let scaling = (params.scaling != ScalingKind::None).then(|| Scaling::learn(params.scaling, data.matrix()));
+        let matrix = match &scaling {
+            Some(scaling) => scaling.apply(data.matrix())?,
+            None => data.matrix().clone(),
+        };
+        let kernel = params.kernel.check(&matrix)?;
+        if kernel.is_precomputed() && (params.bias == Bias::Folded || scaling.is_some()) {
+            return Err(Error::Combination {
+                what: "a precomputed kernel has no columns to scale or to fold a bias into".into(),
+                help: "choose bias explicit or none, and no scaling".into(),
+            });
+        }
+        let points = Points::new(matrix, params.bias == Bias::Folded);
+        let mut parts = ModelParts {
+            kernel: kernel.clone(),
+            bias: params.bias,
+            loss: self.loss,
+            penalty: params.penalty,
+            solver: String::new(),
+            tolerance: params.settings.tolerance,
+            multiclass: params.multiclass,
+            classes: labels.classes().to_vec(),
+            one_against_rest: params.positive.is_some() && data.labels().classes().len() > 2,
+            columns: data.columns(),
+            names: data.names().map(<[String]>::to_vec),
+            scaling,
+            training_rows: data.rows(),
+            fingerprint: data.fingerprint(),
+            machines: Vec::new(),
+            support_rows: Vec::new(),
+            vectors: None,
+        };
+        let pairings = params.multiclass.pairings(labels.classes().len());
+        let mut expansions = Vec::new();
+        for (number, &pairing) in pairings.iter().enumerate() {
+            let mut control = OfMachine { inner: control, machine: (number, pairings.len()) };
+            let problem =
+                machine_problem(&kernel, &points, workers, labels.codes(), data.weights(), pairing, &parts)?;
+            if problem.hard() {
+                let name = |class: usize| labels.classes()[class].text().to_string();
+                let negative = pairing.negative.map_or_else(|| "rest".to_string(), name);
+                check_separable(&problem, (negative, name(pairing.positive)), &mut control)?;
+            }
+            let (kind, reason) = match params.solver {
+                Some(kind) => (kind, None),
+                None => solver::choose(&problem),
+            };
+            parts.solver = kind.name().into();
+            let mut solution = solver::solve(kind, &problem, &params.settings, &mut control)?;
+            if number == 0 {
+                solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
+            }
+            let (machine, expansion) = self.finish(&problem, solution, pairing);
+            parts.machines.push(machine);
+            expansions.push(expansion);
+        }
+        pool_support_vectors(&mut parts, expansions, &points);
+        Model::new(parts)
+    }
+
+    /// Solution to machine: certificate, errors, and the coefficients by training row.
+    fn finish(&self, problem: &MarginProblem<'_>, mut solution: Solution, pairing: Pairing) -> (Machine, Vec<(u64, f64)>) {
+        if solution.decision_values.is_none() {
+            solution.decision_values = Some(decision_values(problem, &solution.decision));
+        }
+        let evidence = certify(problem, &solution, self.params.settings.tolerance);
+        let values = solution.decision_values.as_deref().unwrap_or_default();
+        let wrong = |(&value, &sign): (&f64, &f64)| if value > 0.0 { sign < 0.0 } else { sign > 0.0 };
+        let training_errors = values.iter().zip(problem.signs()).filter(|&pair| wrong(pair)).count();
+        let (weights, bias, coefficients) = match (solution.decision, &solution.alpha) {
+            (Decision::Linear { weights, bias }, alpha) => {
+                let signed = alpha.iter().flatten().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect();
+                (Some(weights), bias, signed)
+            }
+            (Decision::Expansion { coefficients, bias }, _) => (None, bias, coefficients),
+        };
+        let expansion = problem
+            .rows()
+            .iter()
+            .zip(&coefficients)
+            .filter(|(_, coefficient): &(_, &f64)| **coefficient != 0.0)
+            .map(|(&row, &coefficient)| (row as u64, coefficient))
+            .collect();
+        let total: f64 = problem.len() as f64;
+        let cost = match self.params.penalty {
+            Penalty::Hard | Penalty::None => None,
+            penalty => Some(penalty.cost(total)),
+        };
+        let machine = Machine {
+            pairing,
+            bias,
+            stop: solution.stop,
+            iterations: solution.iterations,
+            training_errors,
+            rows: problem.len(),
+            cost,
+            evidence,
+            notes: solution.notes,
+            weights,
+            support: Vec::new(),
+            coefficients: Vec::new(),
+        };
+        (machine, expansion)
+    }
+}
+
+/// The binary problem of one machine: the rows of its classes, those of weight 0 left out.
+///
+/// # Errors
+/// When no problem can be made of them.
+pub(crate) fn machine_problem<'a>(
+    kernel: &'a KernelFunction,
+    points: &'a Points,
+    workers: &'a Workers,
+    codes: &[u32],
+    weights: Option<&[f64]>,
+    pairing: Pairing,
+    parts: &ModelParts,
+) -> Result<MarginProblem<'a>, Error> {
+    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let (rows, signs): (Vec<usize>, Vec<f64>) = (0..codes.len())
+        .filter(|&row| weight(row) > 0.0)
+        .filter_map(|row| pairing.sign(codes[row] as usize).map(|sign| (row, sign)))
+        .unzip();
+    let total: f64 = rows.iter().map(|&row| weight(row)).sum();
+    let cost = parts.penalty.cost(total);
+    let costs = rows.iter().map(|&row| cost * weight(row)).collect();
+    let problem = MarginProblem::new(kernel, points, workers, rows, signs, costs, parts.loss, parts.bias)?;
+    Ok(if parts.penalty == Penalty::None { problem.without_penalty() } else { problem })
+}
+
+/// Joins the machines' support vectors into one pool, each training row once.
+fn pool_support_vectors(parts: &mut ModelParts, expansions: Vec<Vec<(u64, f64)>>, points: &Points) {
+    let mut pool: Vec<u64> = expansions.iter().flatten().map(|&(row, _)| row).collect();
+    pool.sort_unstable();
+    pool.dedup();
+    for (machine, expansion) in parts.machines.iter_mut().zip(expansions) {
+        machine.support = expansion.iter().map(|(row, _)| pool.partition_point(|other| other < row) as u32).collect();
+        machine.coefficients = expansion.into_iter().map(|(_, coefficient)| coefficient).collect();
+    }
+    if !(parts.kernel.is_linear() || parts.kernel.is_precomputed()) {
+        let rows: Vec<usize> = pool.iter().map(|&row| row as usize).collect();
+        parts.vectors = Some(points.matrix().select_rows(&rows));
+    }
+    parts.support_rows = pool;
+}
+
+fn no_rows() -> Error {
+    Error::Data { what: "the data has no rows".into(), help: "give at least one row of each of two classes".into() }
+}
