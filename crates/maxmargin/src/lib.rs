@@ -4,6 +4,7 @@
 pub mod control;
 pub mod data;
 pub mod error;
+pub mod geometry;
 pub mod metrics;
 pub mod workers;
 

@@ -1,0 +1,9 @@
+//! What the numbers of a model look like in space: planes and distances, conics, and how far the risk can be off.
+
+mod conic;
+mod hyperplane;
+mod risk;
+
+pub use conic::{Conic, ConicKind};
+pub use hyperplane::Hyperplane;
+pub use risk::RiskBound;
