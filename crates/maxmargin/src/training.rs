@@ -230,7 +230,7 @@ impl Training {
         let mut expansions = Vec::new();
         for (number, &pairing) in pairings.iter().enumerate() {
             let mut control = OfMachine { inner: control, machine: (number, pairings.len()) };
-            let problem =
+            let (problem, cost) =
                 machine_problem(&kernel, &points, workers, labels.codes(), data.weights(), pairing, &parts)?;
             if problem.hard() {
                 let name = |class: usize| labels.classes()[class].text().to_string();
@@ -246,7 +246,7 @@ impl Training {
             if number == 0 {
                 solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
             }
-            let (machine, expansion) = self.finish(&problem, solution, pairing);
+            let (machine, expansion) = self.finish(&problem, solution, pairing, cost);
             parts.machines.push(machine);
             expansions.push(expansion);
         }
@@ -255,7 +255,13 @@ impl Training {
     }
 
     /// Solution to machine: certificate, errors, and the coefficients by training row.
-    fn finish(&self, problem: &MarginProblem<'_>, mut solution: Solution, pairing: Pairing) -> (Machine, Vec<(u64, f64)>) {
+    fn finish(
+        &self,
+        problem: &MarginProblem<'_>,
+        mut solution: Solution,
+        pairing: Pairing,
+        cost: f64,
+    ) -> (Machine, Vec<(u64, f64)>) {
         if solution.decision_values.is_none() {
             solution.decision_values = Some(decision_values(problem, &solution.decision));
         }
@@ -277,11 +283,6 @@ impl Training {
             .filter(|(_, coefficient): &(_, &f64)| **coefficient != 0.0)
             .map(|(&row, &coefficient)| (row as u64, coefficient))
             .collect();
-        let total: f64 = problem.len() as f64;
-        let cost = match self.params.penalty {
-            Penalty::Hard | Penalty::None => None,
-            penalty => Some(penalty.cost(total)),
-        };
         let machine = Machine {
             pairing,
             bias,
@@ -289,7 +290,7 @@ impl Training {
             iterations: solution.iterations,
             training_errors,
             rows: problem.len(),
-            cost,
+            cost: cost.is_finite().then_some(cost).filter(|_| problem.penalised()),
             evidence,
             notes: solution.notes,
             weights,
@@ -300,7 +301,7 @@ impl Training {
     }
 }
 
-/// The binary problem of one machine: the rows of its classes, those of weight 0 left out.
+/// The binary problem of one machine: the rows of its classes, those of weight 0 left out. And its C.
 ///
 /// # Errors
 /// When no problem can be made of them.
@@ -312,7 +313,7 @@ pub(crate) fn machine_problem<'a>(
     weights: Option<&[f64]>,
     pairing: Pairing,
     parts: &ModelParts,
-) -> Result<MarginProblem<'a>, Error> {
+) -> Result<(MarginProblem<'a>, f64), Error> {
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let (rows, signs): (Vec<usize>, Vec<f64>) = (0..codes.len())
         .filter(|&row| weight(row) > 0.0)
@@ -322,7 +323,7 @@ pub(crate) fn machine_problem<'a>(
     let cost = parts.penalty.cost(total);
     let costs = rows.iter().map(|&row| cost * weight(row)).collect();
     let problem = MarginProblem::new(kernel, points, workers, rows, signs, costs, parts.loss, parts.bias)?;
-    Ok(if parts.penalty == Penalty::None { problem.without_penalty() } else { problem })
+    Ok((if parts.penalty == Penalty::None { problem.without_penalty() } else { problem }, cost))
 }
 
 /// Joins the machines' support vectors into one pool, each training row once.

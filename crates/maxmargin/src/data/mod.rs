@@ -5,10 +5,19 @@
 
 mod buffer;
 mod dataset;
+pub mod embedded;
+mod fingerprint;
+pub mod generate;
 mod label;
 mod matrix;
+mod scaling;
+mod split;
 
 pub use buffer::Buffer;
 pub use dataset::Dataset;
+pub use embedded::embedded;
+pub use generate::generate;
 pub use label::{Label, Labels};
 pub use matrix::{Csr, Dense, Matrix, Values};
+pub use scaling::{Scaling, ScalingKind, range_ratio};
+pub use split::stratified_split;

@@ -80,7 +80,10 @@ impl Model {
             _ if data.has_open_columns() => {
                 let places = (0..wanted).map(|column| (column < found).then_some(column)).collect();
                 let note = (found > wanted).then(|| {
-                    format!("the data has columns {} to {found}, which the model has never seen: they are ignored", wanted + 1)
+                    format!(
+                        "the data has columns {} to {found}, which the model has never seen: they are ignored",
+                        wanted + 1
+                    )
                 });
                 Ok((places, note))
             }

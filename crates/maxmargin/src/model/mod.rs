@@ -143,9 +143,10 @@ impl Model {
     /// The worst reason to stop among the machines: `Converged` only when all are.
     pub fn stop(&self) -> Stop {
         let stops = self.machines().iter().map(|machine| machine.stop);
-        stops.clone().find(|&stop| stop == Stop::Interrupted).unwrap_or_else(|| {
-            stops.clone().find(|&stop| stop != Stop::Converged).unwrap_or(Stop::Converged)
-        })
+        stops
+            .clone()
+            .find(|&stop| stop == Stop::Interrupted)
+            .unwrap_or_else(|| stops.clone().find(|&stop| stop != Stop::Converged).unwrap_or(Stop::Converged))
     }
 
     /// For each label the place of its class in this model; `None` for labels the model does not know.

@@ -48,8 +48,7 @@ impl Model {
         let values = self.decision_values(&aligned.points, workers);
         let (classes, machines) = (self.classes().len(), self.machines().len());
         let pairings: Vec<_> = self.machines().iter().map(|machine| machine.pairing).collect();
-        let codes =
-            values.chunks(machines).map(|row| self.parts.multiclass.decide(&pairings, classes, row)).collect();
+        let codes = values.chunks(machines).map(|row| self.parts.multiclass.decide(&pairings, classes, row)).collect();
         Ok(Predictions { machines, values, codes, note: aligned.note })
     }
 

@@ -69,7 +69,11 @@ impl Model {
         let codes = self.codes(data.labels());
         if let Some(row) = codes.iter().position(Option::is_none) {
             return Err(Error::Data {
-                what: format!("the model does not know the label {} of row {}", quoted(data.labels().get(row).text()), row + 1),
+                what: format!(
+                    "the model does not know the label {} of row {}",
+                    quoted(data.labels().get(row).text()),
+                    row + 1
+                ),
                 help: "verify with the data that the model was trained on".into(),
             });
         }
@@ -80,7 +84,7 @@ impl Model {
             disagreements: Vec::new(),
         };
         for (number, machine) in self.machines().iter().enumerate() {
-            let problem =
+            let (problem, _) =
                 machine_problem(&parts.kernel, &points, workers, &codes, data.weights(), machine.pairing, parts)?;
             let evidence = self.evidence(&problem, machine);
             compare(number, &machine.evidence, &evidence, &mut verification.disagreements);

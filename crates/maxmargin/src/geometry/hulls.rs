@@ -1,0 +1,167 @@
+//! The nearest points of the two classes' convex hulls, which are the hard margin seen from the other side.
+//!
+//! ```text
+//! min ‖p − q‖,   p = Σ_{y_i=+1} a_i φ(x_i),  q = Σ_{y_i=−1} a_i φ(x_i)
+//! Σ_{+} a_i = Σ_{−} a_i = 1,   0 ≤ a_i ≤ μ                                       (G.1)
+//! ```
+//!
+//! With μ = 1 these are the convex hulls, and `‖p − q‖ = 2/‖w‖` of the hard margin, `α = 2a/‖p − q‖²`. With μ < 1 they are
+//! reduced hulls, which belong to the soft margin. (G.1) is a dual problem with a sum held fixed for either sign, so
+//! `smo` solves it.
+
+use serde::Serialize;
+
+use crate::control::{Control, Stop};
+use crate::error::Error;
+use crate::problem::{Coupling, DualProblem, MarginProblem};
+use crate::solver::Settings;
+use crate::solver::smo::{DualSolution, solve_dual};
+
+/// The nearest points of two (reduced) hulls, as combinations of rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NearestPoints {
+    /// ‖p − q‖, the distance of the points found: never below the hulls' distance.
+    pub distance: f64,
+    /// A bound below the hulls' distance; 0 when they may meet.
+    pub at_least: f64,
+    /// The rows (places in the points) that p is made of, with their weights.
+    pub positive: Vec<(usize, f64)>,
+    /// The rows that q is made of, with their weights.
+    pub negative: Vec<(usize, f64)>,
+    /// Why the search ended.
+    pub stop: Stop,
+}
+
+/// Distances below this part of the data's own size count as 0.
+const MEETING: f64 = 1e-7;
+
+/// Finds the nearest points of the hulls of the two classes, reduced when `most` (μ) is below 1.
+///
+/// The bounds meet to a part of `tolerance`, or the hulls to within 1e-7 of the largest ‖φ(x)‖.
+///
+/// # Errors
+/// When μ is so small that a class cannot reach a sum of 1.
+pub fn nearest_points(
+    problem: &MarginProblem<'_>,
+    most: f64,
+    tolerance: f64,
+    control: &mut dyn Control,
+) -> Result<NearestPoints, Error> {
+    let enough = |tolerance: f64| move |low: f64, high: f64| high - low <= tolerance * high;
+    search(problem, most, enough(tolerance), control)
+}
+
+/// Checks that a hard margin exists: that the hulls lie apart.
+///
+/// # Errors
+/// [`Error::NotSeparable`] with the rows at which the hulls meet.
+pub(crate) fn check_separable(
+    problem: &MarginProblem<'_>,
+    classes: (String, String),
+    control: &mut dyn Control,
+) -> Result<(), Error> {
+    let nearest = search(problem, 1.0, |low, _| low > 0.0, control)?;
+    if nearest.at_least > 0.0 || nearest.stop == Stop::Interrupted || nearest.stop == Stop::TimeLimit {
+        return Ok(());
+    }
+    let mut rows: Vec<(usize, f64)> = nearest.positive.into_iter().chain(nearest.negative).collect();
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let rows = rows.into_iter().map(|(row, _)| problem.points().number(row) + 1).collect();
+    Err(Error::NotSeparable { classes, rows, distance: nearest.distance })
+}
+
+/// Solves (G.1) ever more tightly until `enough(at least, at most)` says so of the distance, or the hulls meet.
+fn search(
+    problem: &MarginProblem<'_>,
+    most: f64,
+    enough: impl Fn(f64, f64) -> bool,
+    control: &mut dyn Control,
+) -> Result<NearestPoints, Error> {
+    let start = start(problem, most)?;
+    let size = problem.gram().diagonal(problem.rows()).into_iter().fold(0.0, f64::max);
+    let n = problem.len();
+    let mut dual = DualProblem::new(
+        problem.gram(),
+        problem.rows().to_vec(),
+        problem.signs().to_vec(),
+        vec![0.0; n],
+        vec![most; n],
+        vec![0.0; n],
+        Coupling::BySign,
+        start,
+    )?;
+    let mut tolerance = 1e-2 * size;
+    loop {
+        let settings = Settings { tolerance, max_iterations: Some(1_000_000), ..Settings::default() };
+        let DualSolution { alpha, gradient, stop, .. } = solve_dual(&dual, &settings, control);
+        // With d = p − q: ‖d‖² = a′Qa, and no point of the hulls is nearer than (min₊⟨d, φ⟩ − max₋⟨d, φ⟩)/‖d‖.
+        let squared: f64 = alpha.iter().zip(&gradient).map(|(a, g)| a * g).sum::<f64>().max(0.0);
+        let distance = squared.sqrt();
+        let at_least =
+            if distance > 0.0 { (separation(&dual, &alpha, &gradient, most) / distance).max(0.0) } else { 0.0 };
+        let meet = distance <= MEETING * size.sqrt();
+        let ended = stop != Stop::Converged || tolerance <= 1e-16 * size;
+        if meet || ended || enough(at_least, distance) {
+            let rows = |wanted: f64| {
+                (0..n)
+                    .filter(|&i| alpha[i] > 0.0 && problem.signs()[i] == wanted)
+                    .map(|i| (problem.rows()[i], alpha[i]))
+                    .collect()
+            };
+            let at_least = if meet { 0.0 } else { at_least };
+            return Ok(NearestPoints { distance, at_least, positive: rows(1.0), negative: rows(-1.0), stop });
+        }
+        dual = dual.with_start(alpha)?;
+        tolerance *= 0.1;
+    }
+}
+
+/// `min₊⟨d, φ⟩ − max₋⟨d, φ⟩` over the (reduced) hulls: the least value of a linear function on each. The gradient holds
+/// `s_i ⟨d, φ(x_i)⟩`, so both are least weighted sums of it with weights of at most μ that add up to 1.
+fn separation(dual: &DualProblem<'_>, alpha: &[f64], gradient: &[f64], most: f64) -> f64 {
+    debug_assert_eq!(alpha.len(), gradient.len());
+    [1.0, -1.0]
+        .iter()
+        .map(|&wanted| {
+            let mut values: Vec<f64> = gradient
+                .iter()
+                .zip(dual.signs())
+                .filter(|(_, sign)| **sign == wanted)
+                .map(|(value, _)| *value)
+                .collect();
+            values.sort_by(f64::total_cmp);
+            let mut rest = 1.0;
+            let mut sum = 0.0;
+            for value in values {
+                let part = most.min(rest);
+                sum += part * value;
+                rest -= part;
+                if rest <= 0.0 {
+                    break;
+                }
+            }
+            sum
+        })
+        .sum()
+}
+
+/// A feasible point: weights of μ on the first rows of each class until they add up to 1.
+fn start(problem: &MarginProblem<'_>, most: f64) -> Result<Vec<f64>, Error> {
+    if !(most > 0.0 && most <= 1.0) {
+        return Err(Error::parameter("mu", most, "above 0 and at most 1"));
+    }
+    let mut rest = [1.0, 1.0];
+    let mut start = vec![0.0; problem.len()];
+    for (value, &sign) in start.iter_mut().zip(problem.signs()) {
+        let rest = &mut rest[usize::from(sign > 0.0)];
+        *value = most.min(*rest);
+        *rest -= *value;
+    }
+    if rest.iter().all(|&rest| rest <= 1e-12) {
+        return Ok(start);
+    }
+    Err(Error::Combination {
+        what: format!("a reduced hull with mu = {most} is empty: a class has too few rows to reach a sum of 1"),
+        help: "choose mu of at least 1 divided by the rows of the smaller class".into(),
+    })
+}
