@@ -174,8 +174,15 @@ fn ascend(
         let norm = alpha.iter().map(|value| value * value).sum::<f64>().sqrt();
         let still = moved.sqrt() <= settings.tolerance * norm.max(1.0);
         if violation <= settings.tolerance && (still || moved == 0.0) {
-            if whole {
+            // The sweep saw each violation before later steps moved: the claim is checked at the end point.
+            if whole && dual.violation(&alpha, &gradient(dual, &keeper, &alpha)) <= settings.tolerance {
                 break Stop::Converged;
+            }
+            if whole && moved == 0.0 {
+                break Stop::Stalled;
+            }
+            if sweeps >= cap {
+                break Stop::IterationLimit;
             }
             // Done with the active ones: look at all again.
             active = (0..n).collect();
@@ -189,8 +196,12 @@ fn ascend(
             outward = f64::INFINITY;
         }
     };
-    let gradient = (0..n).map(|k| keeper.component(dual, k) + dual.ridge()[k] * alpha[k]).collect();
+    let gradient = gradient(dual, &keeper, &alpha);
     DualSolution { alpha, gradient, stop, iterations: sweeps }
+}
+
+fn gradient(dual: &DualProblem<'_>, keeper: &impl Keeper, alpha: &[f64]) -> Vec<f64> {
+    (0..dual.len()).map(|k| keeper.component(dual, k) + dual.ridge()[k] * alpha[k]).collect()
 }
 
 /// Steps between two looks at the control: a few milliseconds of work at most.
