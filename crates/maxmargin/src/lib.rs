@@ -5,6 +5,7 @@ pub mod control;
 pub mod data;
 pub mod error;
 pub mod geometry;
+pub mod lift;
 pub mod metrics;
 pub mod workers;
 
