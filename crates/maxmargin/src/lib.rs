@@ -7,6 +7,7 @@ pub mod data;
 pub mod error;
 pub mod geometry;
 pub mod kernel;
+pub mod lift;
 pub mod metrics;
 pub mod model;
 pub mod problem;

@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_boundary_of_e3_is_the_ellipse_of_the_worked_example() {
-        let w = [0.0, -1.414214, -3.299832, 0.256410, 0.820513, -0.018131];
+        let w = [0.0, -SQRT_2, -3.299832, 0.256410, 0.820513, -0.018131];
         let coefficients = [w[3], SQRT_2 * w[5], w[4], SQRT_2 * w[1], SQRT_2 * w[2], w[0] + 8.846154];
         let data = embedded("e3").unwrap();
         let betas = [0.620085, 2.070513, 3.805128, 0.318376, -2.961538, -3.852564];
