@@ -8,12 +8,14 @@
 //!
 //! Words are separated by spaces or tabs; empty lines are skipped. Cost: one pass over the bytes.
 
+use std::collections::HashSet;
+
 use maxmargin::data::{Dataset, Label, Labels};
 use maxmargin::error::quoted;
 use memchr::memchr;
 
 use crate::error::Error;
-use crate::read::{ReadOptions, Source, is_blank, matrix, no_rows};
+use crate::read::{ReadOptions, Source, asked_twice, is_blank, matrix, no_rows};
 
 /// Columns are numbered in 32 bits, and their count must fit too.
 const INDEX_LIMIT: u64 = u32::MAX as u64 - 1;
@@ -38,7 +40,13 @@ pub(crate) fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, Er
     }
     let data = rows.finish()?;
     match &options.columns {
-        Some(columns) => data.select_columns(columns).map_err(|error| source.data(error)),
+        Some(columns) => {
+            let mut seen = HashSet::new();
+            if let Some(name) = columns.iter().find(|&name| !seen.insert(name)) {
+                return Err(asked_twice(source, name));
+            }
+            data.select_columns(columns).map_err(|error| source.data(error))
+        }
         None => Ok(data),
     }
 }
@@ -74,6 +82,16 @@ impl<'a> Rows<'a> {
         let Rows { source, columns, offsets, indices, values, labels, groups, .. } = self;
         if labels.is_empty() {
             return Err(no_rows(&source));
+        }
+        // Any word is a label, so a whole CSV file would read as rows without entries.
+        if columns == 0 && labels[0].contains([',', ';']) {
+            let offset = labels[0].as_ptr() as usize - source.text.as_ptr() as usize;
+            return Err(source.syntax(
+                offset,
+                quoted(labels[0]),
+                "LIBSVM text (label index:value ...)",
+                "if this is CSV, name the format: --format csv",
+            ));
         }
         let labels = Labels::new(labels.into_iter().map(Label::new));
         let data = matrix(columns as usize, offsets, indices, values)
@@ -131,7 +149,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Reads `qid:number`, if it is there, and returns the place behind it.
+    /// Reads `qid:number`, if it is there, and returns the place after it.
     fn read_group(&mut self, line: &[u8], at: usize) -> Result<usize, Error> {
         let rows = self.labels.len();
         let has_group = line[at..].starts_with(b"qid:");
@@ -141,7 +159,7 @@ impl<'a> Rows<'a> {
             } else {
                 ("no qid", "one, as in the rows before")
             };
-            return Err(self.source.syntax(at, found, expected, "give every row a qid behind its label, or none"));
+            return Err(self.source.syntax(at, found, expected, "give every row a qid after its label, or none"));
         }
         if !has_group {
             return Ok(at);
@@ -149,7 +167,7 @@ impl<'a> Rows<'a> {
         let end = word_end(line, at);
         let number = &self.source.text[at + 4..end];
         let group = number.parse().map_err(|_| {
-            self.source.syntax(at + 4, quoted(number), "a whole number", "number the queries: qid:1, qid:2, ...")
+            self.source.syntax(at + 4, quoted(number), "a whole number", "number the queries in digits, as in qid:1")
         })?;
         self.groups.push(group);
         Ok(skip_blanks(line, end))
@@ -167,12 +185,12 @@ impl<'a> Rows<'a> {
                 at,
                 quoted(word),
                 "an entry index:value",
-                "write qid right behind the label",
+                "write qid right after the label",
             ));
         }
         if index.is_empty() || !index.bytes().all(|byte| byte.is_ascii_digit()) {
-            let help = "number the columns 1, 2, 3, ...";
-            return Err(self.source.syntax(at, quoted(index), "the number of a column", help));
+            let help = "number the columns from 1 on, in digits";
+            return Err(self.source.syntax(at, quoted(word), "an entry index:value", help));
         }
         // Digits that do not fit are too many, and said to be so below.
         let index = index.parse().unwrap_or(u64::MAX);
@@ -180,7 +198,7 @@ impl<'a> Rows<'a> {
         match number.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok((index, value)),
             Ok(value) if value.is_infinite() && number.bytes().any(|byte| byte.is_ascii_digit()) => {
-                let help = "scale the column, or mend the value";
+                let help = "scale the column, or correct the value";
                 Err(self.source.syntax(at, quoted(number), "a number of at most 1.8e308", help))
             }
             Ok(_) => {
@@ -189,7 +207,7 @@ impl<'a> Rows<'a> {
             }
             Err(_) if number.is_empty() => {
                 let help = "leave the entry out where the value is 0, or fill it in";
-                Err(self.source.syntax(at, "no value", "a number behind the colon", help))
+                Err(self.source.syntax(at, "no value", "a number after the colon", help))
             }
             Err(_) => {
                 let help = "write numbers like 3, -0.5 or 1e-3, with a decimal point";
@@ -216,7 +234,7 @@ impl<'a> Rows<'a> {
             let found = format!("the index {index} again");
             return self.source.syntax(at, found, "each index once in a row", "join or remove the repeated entries");
         }
-        let found = format!("the index {index} behind {}", next - 1);
+        let found = format!("the index {index} after {}", next - 1);
         self.source.syntax(at, found, "increasing indices", "sort the entries of each row by index")
     }
 }
@@ -235,7 +253,7 @@ fn word_end(line: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// An entry in the most common form, and the place behind it.
+/// An entry in the most common form, and the place after it.
 #[inline]
 fn entry(line: &[u8], start: usize) -> Option<(u64, f64, usize)> {
     let mut at = start;
@@ -255,7 +273,7 @@ fn entry(line: &[u8], start: usize) -> Option<(u64, f64, usize)> {
     Some((index, value, at))
 }
 
-/// A number of few digits, without an exponent, and the place behind it.
+/// A number of few digits, without an exponent, and the place after it.
 ///
 /// The digits make a whole number below 2⁵³ and the divisor is at most 10¹⁹: both are exact, so the quotient is rounded
 /// once and equals what the standard library reads.

@@ -227,8 +227,8 @@ const KINDS: [(&[u8], &str, &str); 10] = [
     (b"PK\x03\x04", "a zip archive", "unpack the archive first, or save the spreadsheet as CSV"),
     (b"PAR1", "a Parquet file", "save the data as CSV first"),
     (b"\x93NUMPY", "a NumPy array", "save the data as CSV first"),
-    (b"\xff\xfe", "UTF-16 text", "save the file as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text", "save the file as UTF-8"),
+    (b"\xff\xfe", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
+    (b"\xfe\xff", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
     (b"\x89HDF\r\n", "an HDF5 file", "save the data as CSV first"),
 ];
 
@@ -239,12 +239,13 @@ fn find_format(source: &Source) -> Result<Format, Error> {
     if matches!(extension, Some("csv" | "tsv")) {
         return Ok(Format::Csv);
     }
+    let is_named_libsvm = matches!(extension, Some("libsvm" | "svm"));
     let mut first = None;
     let mut offset = 0;
     for line in source.text.split_inclusive('\n') {
         let words = line.split('#').next().unwrap_or_default().trim();
         if !words.is_empty() {
-            if is_libsvm(words) {
+            if is_libsvm(words) || (is_named_libsvm && words.contains(':')) {
                 return Ok(Format::Libsvm);
             }
             if words.contains([',', ';', '\t']) {
@@ -260,7 +261,7 @@ fn find_format(source: &Source) -> Result<Format, Error> {
     }
     match first {
         None => Err(no_rows(source)),
-        Some(_) if matches!(extension, Some("libsvm" | "svm")) => Ok(Format::Libsvm),
+        Some(_) if is_named_libsvm => Ok(Format::Libsvm),
         Some((offset, words)) => Err(source.syntax(
             offset,
             quoted(words),
@@ -268,6 +269,14 @@ fn find_format(source: &Source) -> Result<Format, Error> {
             "separate the cells of a row with commas, semicolons or tabs, or name the format: --format libsvm, --format csv",
         )),
     }
+}
+
+/// The error of a column that is asked for more than once.
+pub(crate) fn asked_twice(source: &Source, name: &str) -> Error {
+    source.data(maxmargin::Error::Combination {
+        what: format!("the column {} is asked for twice", quoted(name)),
+        help: "name each column once in --columns".into(),
+    })
 }
 
 /// The error of a text without a row.

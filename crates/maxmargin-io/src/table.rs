@@ -3,7 +3,7 @@
 //! One column is the label, kept as written; all others are numbers, or, on request, one column for each value.
 //! Blanks around a cell do not count. Cost: one pass over the bytes, and one more where values become columns.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord};
@@ -11,7 +11,7 @@ use maxmargin::data::{Dataset, Label, Labels};
 use maxmargin::error::quoted;
 
 use crate::error::Error;
-use crate::read::{ReadOptions, Source, matrix, no_rows};
+use crate::read::{ReadOptions, Source, asked_twice, matrix, no_rows};
 
 /// A column of more values than this is hardly a category.
 const VALUES_LIMIT: usize = 1000;
@@ -47,6 +47,11 @@ impl Cell {
 pub(crate) fn is_missing(text: &str) -> bool {
     matches!(text, "" | "?" | "NA" | "N/A" | "n/a" | "NULL" | "null")
         || text.parse::<f64>().is_ok_and(|number| number.is_nan())
+}
+
+/// Whether a cell is a number with a comma for the decimal point.
+fn has_decimal_comma(text: &str) -> bool {
+    text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok()
 }
 
 /// What becomes of a column.
@@ -91,10 +96,6 @@ impl<'a> Table<'a> {
             ));
         }
         let header = has_header(&first, second.as_ref().map(|(_, record)| record), options);
-        if header && second.is_none() {
-            let help = "add rows, or say that the first line is a row: --no-header";
-            return Err(source.content("a header without rows", "at least one row", help));
-        }
         let mut table = Table {
             source,
             separator,
@@ -116,6 +117,11 @@ impl<'a> Table<'a> {
             Some(names) => names.iter().map(|name| table.find(name)).collect::<Result<_, _>>()?,
             None => (0..width).filter(|&place| Some(place) != table.label).collect(),
         };
+        let mut seen = HashSet::new();
+        if let Some(place) = table.features.iter().position(|&place| !seen.insert(place)) {
+            let name = table.chosen.map_or("", |names| &names[place]);
+            return Err(asked_twice(&source, name));
+        }
         if let Some(label) = table.label
             && table.features.contains(&label)
         {
@@ -123,6 +129,10 @@ impl<'a> Table<'a> {
                 what: format!("{} is the label and also among the columns to keep", table.describe(label)),
                 help: "leave it out of --columns, or choose another with --label".into(),
             }));
+        }
+        if header && second.is_none() {
+            let help = "add rows, or say that the first line is a row: --no-header";
+            return Err(source.content("a header without rows", "at least one row", help));
         }
         Ok(table)
     }
@@ -282,22 +292,22 @@ impl<'a> Table<'a> {
         match cell {
             Cell::Missing => {
                 let help = "fill the value in (with the column's mean, say), or remove the row";
-                self.fault(start, place, format!("{} in {column}", missing(text)), "a number", help)
+                self.fault(start, place, format!("{} in {column}", missing(text)), "a value", help)
             }
             Cell::Infinite => {
-                let help = "leave the row out, or mend the value";
+                let help = "leave the row out, or correct the value";
                 self.fault(start, place, format!("{} in {column}", quoted(text)), "a finite number", help)
             }
             Cell::Text | Cell::Number(_) => {
                 let mut help = String::new();
-                if text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok() {
+                if has_decimal_comma(text) {
                     help.push_str("write numbers with a decimal point");
                 } else {
                     help.push_str(
                         "make a column of each value with --categorical, or name the columns to keep with --columns",
                     );
                 }
-                if !self.header && self.source.line(start) == self.first_line {
+                if !self.header && !has_decimal_comma(text) && self.source.line(start) == self.first_line {
                     help.push_str("; if this line names the columns, pass --header");
                 }
                 self.fault(start, place, format!("{} in {column}", quoted(text)), "a number", help)
@@ -374,7 +384,7 @@ impl<'a> Records<'a> {
             return Ok(None);
         }
         let bytes = self.source.text.as_bytes();
-        // The reader skips empty lines, but counts them to the record behind them.
+        // The reader skips empty lines, but counts them to the record after them.
         let mut start = record.position().map_or(0, |position| position.byte() as usize).min(bytes.len());
         while start < bytes.len() && matches!(bytes[start], b'\r' | b'\n') {
             start += 1;
@@ -435,16 +445,34 @@ fn find_separator(source: &Source) -> u8 {
     if Path::new(source.origin).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv")) {
         return b'\t';
     }
-    let lines: Vec<&str> = source.text.lines().filter(|line| !line.trim().is_empty()).take(10).collect();
-    let count = |line: &str, separator: u8| walk(line.as_bytes(), 0, separator).count() - 1;
-    // A comma may also be part of a number, so it comes last.
-    let candidates = [b'\t', b';', b','];
-    let alike = candidates.into_iter().find(|&separator| {
-        let counts: Vec<usize> = lines.iter().map(|line| count(line, separator)).collect();
-        counts.first().is_some_and(|&first| first > 0 && counts.iter().all(|&count| count == first))
-    });
-    let first = lines.first().copied().unwrap_or_default();
-    alike.or_else(|| candidates.into_iter().max_by_key(|&separator| count(first, separator))).unwrap_or(b',')
+    let lines = source.text.lines().filter(|line| !line.trim().is_empty()).take(10);
+    let counts: Vec<[usize; 3]> = lines.map(count_separators).collect();
+    let first = counts.first().copied().unwrap_or_default();
+    let alike = |&candidate: &usize| first[candidate] > 0 && counts.iter().all(|c| c[candidate] == first[candidate]);
+    let candidates = 0..SEPARATORS.len();
+    let found = candidates.clone().find(alike).or_else(|| candidates.max_by_key(|&candidate| first[candidate]));
+    found.map_or(b',', |candidate| SEPARATORS[candidate])
+}
+
+/// A comma may also be part of a number, so it comes last.
+const SEPARATORS: [u8; 3] = [b'\t', b';', b','];
+
+/// How often each separator stands outside of quotes, whichever of them it is that separates.
+fn count_separators(line: &str) -> [usize; 3] {
+    let mut counts = [0; 3];
+    let (mut quoted, mut at_start) = (false, true);
+    for byte in line.bytes() {
+        let separator = SEPARATORS.iter().position(|&separator| separator == byte);
+        // A quote opens only where a cell starts; one that is written twice closes and opens again.
+        let opens = byte == b'"' && (quoted || at_start);
+        at_start = opens && quoted;
+        quoted ^= opens;
+        if let Some(separator) = separator.filter(|_| !quoted) {
+            counts[separator] += 1;
+            at_start = true;
+        }
+    }
+    counts
 }
 
 /// Whether the first record names the columns.
@@ -465,8 +493,12 @@ fn has_header(first: &StringRecord, second: Option<&StringRecord>, options: &Rea
     }
     first.iter().enumerate().filter(|&(place, _)| Some(place) != label).any(|(place, cell)| {
         matches!(Cell::new(cell.trim()), Cell::Text)
+            && !has_decimal_comma(cell.trim())
             && second.is_none_or(|second| {
-                second.get(place).is_some_and(|cell| matches!(Cell::new(cell.trim()), Cell::Number(_)))
+                second
+                    .get(place)
+                    .map(str::trim)
+                    .is_some_and(|cell| matches!(Cell::new(cell), Cell::Number(_)) || has_decimal_comma(cell))
             })
     })
 }
@@ -564,10 +596,17 @@ mod tests {
             ("x\ty\tk\n1\t2\ta,b;c;d;e\n", "t.tsv"),
             ("x , y,k\n 1, 2 , a\n", "t.csv"),
             ("\"x\",\"y\",\"k;\"\n1,2,a\n", "t.csv"),
+            ("x,y,\"\"\"k;\"\"\"\n1,2,\"a;\"\n", "t.csv"),
         ] {
             let data = read_named(text, origin, &ReadOptions::default());
             assert_eq!((names(&data), data.matrix().row(0)), (vec!["x", "y"], vec![1.0, 2.0]), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_separator_within_quotes_does_not_count() {
+        assert_eq!(count_separators("0,\"a\t;\"\"\t\",5\" pipe;\t"), [1, 1, 2]);
+        assert_eq!(count_separators("\";;"), [0, 0, 0]);
     }
 
     #[test]
@@ -578,7 +617,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_behind_lines_within_quotes_is_right() {
+    fn a_place_after_lines_within_quotes_is_right() {
         let text = "x,y,k\n\n1,\"2\",\"a\n\nb\"\n3,\"z\",c\n";
         let error = read(&Source { origin: "t.csv", text }, &ReadOptions::default()).unwrap_err();
         assert!(error.to_string().starts_with("t.csv:6:3: found \"z\" in column 2 \"y\""), "{error}");
