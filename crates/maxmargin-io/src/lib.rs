@@ -27,6 +27,7 @@
 mod atomic;
 mod error;
 mod libsvm;
+mod number;
 mod read;
 mod table;
 mod write;

@@ -11,6 +11,7 @@ use maxmargin::data::{Dataset, Label, Labels};
 use maxmargin::error::quoted;
 
 use crate::error::Error;
+use crate::number::number;
 use crate::read::{ReadOptions, Source, asked_twice, matrix, no_rows};
 
 /// A column of more values than this is hardly a category.
@@ -33,6 +34,11 @@ enum Cell {
 
 impl Cell {
     fn new(text: &str) -> Self {
+        if let Some((number, end)) = number(text.as_bytes(), 0)
+            && end == text.len()
+        {
+            return Cell::Number(number);
+        }
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Cell::Number(number),
             Ok(number) if number.is_nan() => Cell::Missing,
@@ -83,9 +89,9 @@ impl<'a> Table<'a> {
     fn new(source: Source<'a>, options: &'a ReadOptions) -> Result<Self, Error> {
         let separator = find_separator(&source);
         let mut records = Records::new(source, separator);
-        let first = records.next()?.ok_or_else(|| no_rows(&source))?;
-        let second = records.next()?;
-        let (start, first) = first;
+        let (start, first) =
+            records.next()?.map(|(start, record)| (start, record.clone())).ok_or_else(|| no_rows(&source))?;
+        let second = records.next()?.map(|(_, record)| record.clone());
         let width = first.len();
         if !(width >= 2 || options.unlabelled) {
             return Err(source.syntax(
@@ -95,7 +101,7 @@ impl<'a> Table<'a> {
                 "separate the cells with commas, semicolons or tabs",
             ));
         }
-        let header = has_header(&first, second.as_ref().map(|(_, record)| record), options);
+        let header = has_header(&first, second.as_ref(), options);
         let mut table = Table {
             source,
             separator,
@@ -196,7 +202,7 @@ impl<'a> Table<'a> {
         let mut is_text = vec![false; self.features.len()];
         let mut records = self.records()?;
         while let Some((start, record)) = records.next()? {
-            self.check_width(start, &record)?;
+            self.check_width(start, record)?;
             for (feature, &place) in self.features.iter().enumerate() {
                 let text = record[place].trim();
                 is_text[feature] |= matches!(Cell::new(text), Cell::Text);
@@ -225,8 +231,8 @@ impl<'a> Table<'a> {
         let mut columns = 0;
         let mut records = self.records()?;
         while let Some((start, record)) = records.next()? {
-            self.check_width(start, &record)?;
-            labels.push(self.read_label(start, &record)?);
+            self.check_width(start, record)?;
+            labels.push(self.read_label(start, record)?);
             columns = 0;
             for (&place, kind) in self.features.iter().zip(kinds) {
                 let text = record[place].trim();
@@ -365,18 +371,19 @@ struct Records<'a> {
     source: Source<'a>,
     separator: u8,
     reader: csv::Reader<&'a [u8]>,
+    record: StringRecord,
 }
 
 impl<'a> Records<'a> {
     fn new(source: Source<'a>, separator: u8) -> Self {
         let mut builder = ReaderBuilder::new();
         builder.delimiter(separator).has_headers(false).flexible(true);
-        Records { source, separator, reader: builder.from_reader(source.text.as_bytes()) }
+        Records { source, separator, reader: builder.from_reader(source.text.as_bytes()), record: StringRecord::new() }
     }
 
-    fn next(&mut self) -> Result<Option<(usize, StringRecord)>, Error> {
-        let mut record = StringRecord::new();
-        let more = self.reader.read_record(&mut record).map_err(|error| {
+    /// The next record; the one before is overwritten.
+    fn next(&mut self) -> Result<Option<(usize, &StringRecord)>, Error> {
+        let more = self.reader.read_record(&mut self.record).map_err(|error| {
             let found = format!("a table that cannot be read ({})", quoted(&error.to_string()));
             self.source.content(found, "CSV", "save the file as CSV once more")
         })?;
@@ -385,7 +392,7 @@ impl<'a> Records<'a> {
         }
         let bytes = self.source.text.as_bytes();
         // The reader skips empty lines, but counts them to the record after them.
-        let mut start = record.position().map_or(0, |position| position.byte() as usize).min(bytes.len());
+        let mut start = self.record.position().map_or(0, |position| position.byte() as usize).min(bytes.len());
         while start < bytes.len() && matches!(bytes[start], b'\r' | b'\n') {
             start += 1;
         }
@@ -397,7 +404,7 @@ impl<'a> Records<'a> {
             let help = "close the quote, and write a quote within a cell twice";
             return Err(self.source.syntax(cell.start, "a quote that is never closed", "a closing quote", help));
         }
-        Ok(Some((start, record)))
+        Ok(Some((start, &self.record)))
     }
 }
 
