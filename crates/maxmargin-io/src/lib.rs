@@ -1,7 +1,8 @@
-//! Bytes to types and back: data files, and saving so that a file is either whole or untouched.
+//! Bytes to types and back: data files, model files, and saving so that a file is either whole or untouched.
 //!
 //! ```text
 //! bytes --read_path, read_source, read_bytes--> Dataset --write_libsvm, write_csv--> bytes --save_atomically--> file
+//! Model --save_model--> file --load_model--> Model
 //! ```
 //!
 //! Reading never opens another file and runs no code; its memory is bounded by a small multiple of the bytes read.
@@ -27,6 +28,7 @@
 mod atomic;
 mod error;
 mod libsvm;
+mod model_file;
 mod number;
 mod read;
 mod table;
@@ -34,5 +36,6 @@ mod write;
 
 pub use atomic::save_atomically;
 pub use error::Error;
+pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
 pub use read::{Format, ReadOptions, read_bytes, read_path, read_source};
 pub use write::{write_csv, write_libsvm};

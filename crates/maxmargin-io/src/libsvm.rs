@@ -97,6 +97,7 @@ impl<'a> Rows<'a> {
         let labels = Labels::new(labels.into_iter().map(Label::new));
         let data = matrix(columns as usize, offsets, indices, values)
             .and_then(|matrix| Dataset::new(matrix, labels))
+            .map(Dataset::with_open_columns)
             .and_then(|data| if groups.is_empty() { Ok(data) } else { data.with_groups(groups) });
         data.map_err(|error| source.data(error))
     }

@@ -55,18 +55,18 @@ impl Model {
         let wanted = self.parts.columns;
         let found = data.columns();
         match (&self.parts.names, data.names()) {
-            (Some(names), Some(_)) => Ok((
-                names
-                    .iter()
-                    .map(|name| {
-                        data.find_column(name).map(Some).map_err(|error| Error::Data {
-                            what: format!("the model needs a column {}, which the data does not have", quoted(name)),
-                            help: error.help(),
-                        })
-                    })
-                    .collect::<Result<_, _>>()?,
-                None,
-            )),
+            (Some(names), Some(found)) => {
+                let place = |name: &String| match data.find_column(name) {
+                    Ok(place) => Ok(Some(place)),
+                    // A value of a one-hot column that does not occur in this data.
+                    Err(_) if one_hot_elsewhere(name, found) => Ok(None),
+                    Err(error) => Err(Error::Data {
+                        what: format!("the model needs a column {}, which the data does not have", quoted(name)),
+                        help: error.help(),
+                    }),
+                };
+                Ok((names.iter().map(place).collect::<Result<_, _>>()?, None))
+            }
             // Columns chosen by number keep their numbers as names.
             (Some(names), None) if names.iter().all(|name| name.parse::<usize>().is_ok_and(|number| number > 0)) => {
                 let place = |name: &String| match data.find_column(name) {
@@ -94,4 +94,11 @@ impl Model {
             }),
         }
     }
+}
+
+/// Whether `name` is a one-hot column, `column=value`, and the data has that column with other values.
+fn one_hot_elsewhere(name: &str, found: &[String]) -> bool {
+    name.split_once('=').is_some_and(|(column, _)| {
+        found.iter().any(|other| other.strip_prefix(column).is_some_and(|rest| rest.starts_with('=')))
+    })
 }
