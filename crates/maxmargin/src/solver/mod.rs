@@ -15,15 +15,21 @@
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
 //! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock.
 
+mod cholesky;
 mod dual_ascent;
+#[cfg(test)]
+mod fixtures;
+mod hessian;
 mod interior_point;
 mod kernel_newton;
 mod kernel_perceptron;
 mod lda;
+mod line_search;
 mod logistic;
 mod newton;
 mod perceptron;
 mod requirements;
+mod scatter;
 mod sgd;
 mod smo;
 
