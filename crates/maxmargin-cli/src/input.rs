@@ -150,11 +150,22 @@ impl Source {
             Content::Bytes(bytes) => maxmargin_io::read_bytes(bytes, &self.origin, options),
             Content::Ready(data) => match &options.columns {
                 None => Ok((**data).clone()),
-                Some(columns) => data
-                    .select_columns(columns)
+                Some(columns) => once(columns)
+                    .and_then(|()| data.select_columns(columns))
                     .map_err(|error| maxmargin_io::Error::Data { path: self.origin.clone(), error }),
             },
         }
+    }
+}
+
+/// Checks that no column is asked for twice.
+fn once(columns: &[String]) -> Result<(), Error> {
+    match columns.iter().enumerate().find(|(place, name)| columns[..*place].contains(name)) {
+        None => Ok(()),
+        Some((_, name)) => Err(Error::Data {
+            what: format!("the column {} is asked for twice", quoted(name)),
+            help: "name each column once in --columns".into(),
+        }),
     }
 }
 
@@ -204,10 +215,24 @@ pub(crate) fn read_for_model(
     });
     match (by_place, first_error) {
         // Data with names must have the model's.
-        (Ok(found), Some(error)) if found.data.names().is_some() => Err(error.into()),
-        (Err(_), Some(error)) => Err(error.into()),
+        (Ok(found), Some(error)) if found.data.names().is_some() => Err(needed(error)),
+        (Err(_), Some(error)) => Err(needed(error)),
         (Ok(found), _) => Ok(found),
         (Err(error), None) => Err(error.into()),
+    }
+}
+
+/// The error of a missing column, which it is the model that asks for.
+fn needed(error: maxmargin_io::Error) -> Failure {
+    match error {
+        maxmargin_io::Error::Data { path, error: Error::Data { what, help } } => {
+            let path = escaped(&path);
+            match what.strip_prefix("there is no column ") {
+                Some(name) => Failure::new(format!("{path}: there is no column {name}, which the model needs"), help),
+                None => Failure::new(format!("{path}: {what}"), help),
+            }
+        }
+        error => error.into(),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::input::{self, Origin};
 use crate::output::{self, Words};
 use crate::report::machines::{self, title};
-use crate::report::{Page, json_line, number};
+use crate::report::{Page, counted, json_line, number};
 
 /// Computes the certificates anew, and compares.
 pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
@@ -35,6 +35,13 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
             found.data.select_rows(&rows)
         }
     };
+    let (rows, trained) = (data.rows(), model.parts().training_rows);
+    if rows != trained {
+        return Err(Failure::new(
+            format!("{}: found {}, but the model was trained on {trained}", origin.shown(), counted(rows, "row")),
+            "give the training data, read as in training: --holdout and --seed count too",
+        ));
+    }
     let verification = model.verify(&data, &workers)?;
     let report = if arguments.json { json_line(&json(&model, &verification)) } else { page(&model, &verification) };
     output::print(&report)?;

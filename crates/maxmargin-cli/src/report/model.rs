@@ -107,6 +107,21 @@ fn vector(values: &[f64]) -> String {
     format!("({})", listed(values.iter().map(|&value| number(value, 6))))
 }
 
+/// A polynomial of degree 2 in two variables.
+fn polynomial(coefficients: [f64; 6]) -> String {
+    let mut text = String::new();
+    for (coefficient, monomial) in coefficients.iter().zip([" x1²", " x1x2", " x2²", " x1", " x2", ""]) {
+        let sign = match (text.is_empty(), *coefficient < 0.0) {
+            (true, true) => "-",
+            (true, false) => "",
+            (false, true) => " - ",
+            (false, false) => " + ",
+        };
+        text.push_str(&format!("{sign}{}{monomial}", number(coefficient.abs(), 6)));
+    }
+    text
+}
+
 fn geometry_words(model: &Model, geometry: &Geometry) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     let scaled = if model.parts().scaling.is_some() { ", in scaled columns" } else { "" };
@@ -146,8 +161,7 @@ fn geometry_words(model: &Model, geometry: &Geometry) -> Vec<(&'static str, Stri
             text.push_str(&format!(", turned by {}°", number(angle.to_degrees(), 4)));
         }
         lines.push(("boundary", text));
-        let [a, b, c, d, e, f] = conic.coefficients().map(|value| number(value, 6));
-        lines.push(("", format!("{a} x1² + {b} x1x2 + {c} x2² + {d} x1 + {e} x2 + {f} = 0")));
+        lines.push(("", format!("{} = 0", polynomial(conic.coefficients()))));
     }
     if let Some(Hulls { mu, ends, nearest }) = &geometry.hulls {
         let space = if model.parts().kernel.is_linear() { scaled } else { ", in the kernel's space" };
