@@ -50,6 +50,7 @@ pub mod model;
 pub mod problem;
 pub mod solver;
 pub mod training;
+pub mod worked;
 pub mod workers;
 
 pub use control::{Control, Progress, Stop, Unattended};

@@ -17,15 +17,21 @@
 
 mod cache;
 mod choose;
+mod cholesky;
 mod dual_ascent;
+#[cfg(test)]
+mod fixtures;
+mod hessian;
 mod interior_point;
 mod kernel_newton;
 mod kernel_perceptron;
 mod lda;
+mod line_search;
 mod logistic;
 mod newton;
 mod perceptron;
 mod requirements;
+mod scatter;
 mod sgd;
 pub(crate) mod smo;
 
