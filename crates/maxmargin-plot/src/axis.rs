@@ -14,7 +14,7 @@ impl Range {
             .into_iter()
             .filter(|number| number.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| (low.min(number), high.max(number)));
-        if !(low <= high) {
+        if low > high {
             return None;
         }
         let air = if low < high {

@@ -23,6 +23,9 @@ const SMALL: f64 = 13.0;
 const LEGEND_LINE: f64 = 22.0;
 const CAPTION_LINE: f64 = 18.0;
 
+/// Free space above a heading within the legend.
+const HEADING_GAP: f64 = 8.0;
+
 /// The room of a legend's sample, left of its text.
 const SAMPLE: f64 = 34.0;
 
@@ -96,7 +99,7 @@ impl Frame {
         let tick_width = y_ticks.iter().map(|(_, text)| text::width(text, SMALL)).fold(0.0, f64::max);
         let left = EDGE + 20.0 + tick_width + 10.0;
         let wanted = legend.iter().map(|entry| SAMPLE + text::width(&entry.text, NORMAL)).fold(0.0, f64::max);
-        let right = width - EDGE - wanted.min(width * 0.36) - EDGE;
+        let right = width - EDGE - wanted.min((width * 0.36).max(176.0)) - EDGE;
         let caption = wrap(&caption(view), width - EDGE - left, 3);
         let caption_top = height - EDGE / 2.0 - caption.len() as f64 * CAPTION_LINE;
         let heading = if options.title.is_some() { 26.0 } else { 48.0 };
@@ -144,7 +147,7 @@ fn axes(scene: &mut Scene, frame: &Frame, view: &View<'_>) {
         scene.line(vec![(x - 5.0, y), (x, y)], 1.2, INK);
         scene.text(text.as_str(), (x - 9.0, y), SMALL, Anchor::Right, INK);
     }
-    let name = |column: usize, room: f64| text::fit(&text::safe(&view.name(column)), NORMAL, room);
+    let name = |column: usize, room: f64| text::fit(&text::safe(&view.title(column)), NORMAL, room);
     let (across, upwards) = (frame.right - frame.left, frame.bottom - frame.top);
     let middle = frame.place((0.5, 0.5));
     scene.text(name(view.columns.0, across), (middle.0, frame.bottom + 36.0), NORMAL, Anchor::Middle, INK);
@@ -230,7 +233,8 @@ fn legend(model: &Model, marks: &Marks, (borders, margins): (bool, bool)) -> Vec
 /// The legend, right of the plane, where it hides nothing.
 fn place_legend(scene: &mut Scene, frame: &Frame, legend: &[Entry]) {
     let left = frame.right + EDGE;
-    let room = ((frame.caption_top - frame.top) / LEGEND_LINE) as usize;
+    let gaps = 2.0 * HEADING_GAP;
+    let room = ((frame.caption_top - frame.top - gaps) / LEGEND_LINE) as usize;
     // Where there are more classes than lines, the last ones of them give way.
     let surplus = legend.len().saturating_sub(room.max(1));
     let classes = legend.iter().filter(|entry| matches!(entry.sample, Sample::Marker(_))).count();
@@ -251,7 +255,7 @@ fn place_legend(scene: &mut Scene, frame: &Frame, legend: &[Entry]) {
         }
         match &entry.sample {
             Sample::Heading => {
-                y += if y > frame.top + LEGEND_LINE { 8.0 } else { 0.0 };
+                y += if y > frame.top + LEGEND_LINE { HEADING_GAP } else { 0.0 };
                 scene.text(entry.text.as_str(), (left, y), SMALL, Anchor::Left, GREY);
                 y += LEGEND_LINE;
                 continue;
@@ -363,7 +367,7 @@ fn caption(view: &View<'_>) -> Vec<String> {
     if !others.is_empty() {
         let of = if view.marks.training.is_none() { "support vectors" } else { "rows" };
         let value = |&column: &usize| {
-            let name: String = text::safe(&view.name(column)).chars().take(40).collect();
+            let name: String = text::safe(&view.title(column)).chars().take(40).collect();
             format!("{name} = {}", short(view.held[column]))
         };
         let mut values: Vec<String> = others.iter().take(6).map(value).collect();

@@ -197,9 +197,10 @@ impl<'a> View<'a> {
         Ok(edges.into_iter().zip(spans.into_iter().map(|(low, high)| (low + high) / 2.0)).collect())
     }
 
-    /// The name of a column: its own, or its number counted from 1.
-    pub(crate) fn name(&self, column: usize) -> String {
-        name(self.model, column)
+    /// What to call a column in the picture.
+    pub(crate) fn title(&self, column: usize) -> String {
+        let name = name(self.model, column);
+        if self.model.parts().names.is_some() { name } else { format!("column {name}") }
     }
 }
 
@@ -222,6 +223,7 @@ pub(crate) fn node_place(side: usize, node: usize) -> Point {
     (unit(node % side), unit(node / side))
 }
 
+/// The name of a column as the user gives it: its own, or its number counted from 1.
 fn name(model: &Model, column: usize) -> String {
     model.parts().names.as_ref().map_or_else(|| (column + 1).to_string(), |names| names[column].clone())
 }

@@ -228,6 +228,7 @@ fn many_rows_are_thinned_and_many_classes_are_cut() {
         ..smo()
     };
     let picture = svg(&fit(&data, params), Some(&data), &PlotOptions::default());
+    assert!(texts(&picture).contains(&"column 2"));
     assert!(texts(&picture).iter().any(|text| text.starts_with("and ") && text.ends_with(" more")));
 }
 
