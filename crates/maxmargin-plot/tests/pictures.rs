@@ -1,4 +1,5 @@
 //! Pictures of small models, looked at from outside.
+#![allow(clippy::unwrap_used)] // the helpers here are part of the tests
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix, ScalingKind, embedded, generate};
 use maxmargin::kernel::{Gamma, KernelParams};
