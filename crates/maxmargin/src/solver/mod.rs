@@ -16,8 +16,8 @@
 //! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock.
 
 mod cache;
-mod choose;
 mod cholesky;
+mod choose;
 mod dual_ascent;
 #[cfg(test)]
 mod fixtures;
