@@ -35,6 +35,8 @@ mod smo;
 
 use serde::{Deserialize, Serialize};
 
+pub use lda::{Projection, fisher_criterion, projection as lda_projection};
+
 use crate::control::{Control, Stop};
 use crate::error::Error;
 use crate::problem::MarginProblem;
