@@ -302,7 +302,8 @@ fn settle(dual: &DualProblem<'_>, point: Vec<f64>) -> Vec<f64> {
     let gradient = dual.gradient(&alpha);
     let scale = alpha.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let groups = groups(dual);
-    let multipliers: Vec<f64> = groups.iter().map(|group| central_multiplier(dual, *group, &alpha, &gradient)).collect();
+    let multipliers: Vec<f64> =
+        groups.iter().map(|group| central_multiplier(dual, *group, &alpha, &gradient)).collect();
     for i in 0..alpha.len() {
         let of_group = groups.iter().position(|group| group.contains(signs[i])).map_or(0.0, |k| multipliers[k]);
         let reduced = gradient[i] - signs[i] * of_group;
@@ -493,7 +494,10 @@ mod tests {
                     let newton = objective(SolverKind::Newton);
                     for kind in [SolverKind::KernelNewton, SolverKind::InteriorPoint] {
                         let other = objective(kind);
-                        assert!((newton - other).abs() <= 1e-6 * newton, "seed {seed} {bias:?} {cost}: {newton} {other}");
+                        assert!(
+                            (newton - other).abs() <= 1e-6 * newton,
+                            "seed {seed} {bias:?} {cost}: {newton} {other}"
+                        );
                     }
                 }
             }

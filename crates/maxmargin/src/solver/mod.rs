@@ -37,6 +37,8 @@ pub(crate) mod smo;
 
 use serde::{Deserialize, Serialize};
 
+pub use lda::{Projection, fisher_criterion, projection as lda_projection};
+
 use crate::control::{Control, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, DualProblem, MarginProblem};

@@ -34,6 +34,7 @@ use crate::control::Control;
 use crate::data::{self, Dataset, Label};
 use crate::error::{Error, quoted};
 use crate::model::{Machine, Model};
+use crate::problem::Loss;
 use crate::solver::{Settings, SolverKind};
 use crate::training::TrainingParams;
 use crate::workers::Workers;
@@ -292,13 +293,21 @@ impl Notebook<'_> {
 
 /// Whether a solver goes for the minimum itself: the others stop elsewhere, on purpose.
 fn minimises(kind: SolverKind) -> bool {
-    !matches!(kind, SolverKind::Sgd | SolverKind::Perceptron | SolverKind::KernelPerceptron | SolverKind::Lda)
+    !matches!(
+        kind,
+        SolverKind::InteriorPoint
+            | SolverKind::Logistic
+            | SolverKind::Sgd
+            | SolverKind::Perceptron
+            | SolverKind::KernelPerceptron
+            | SolverKind::Lda
+    )
 }
 
-/// The parameters that the examples start from.
+/// The parameters that the examples start from. The loss is named, or else each solver would take its own.
 fn params() -> TrainingParams {
     let settings = Settings { tolerance: SOLVER_TOLERANCE, ..Settings::default() };
-    TrainingParams { settings, ..TrainingParams::default() }
+    TrainingParams { loss: Some(Loss::Hinge), settings, ..TrainingParams::default() }
 }
 
 fn embedded(name: &str) -> Result<Dataset, Error> {
