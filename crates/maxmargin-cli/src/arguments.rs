@@ -314,7 +314,7 @@ pub(crate) struct Train {
     /// Draw the decision regions, margins and points to a .svg or .png file
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) plot: Option<PathBuf>,
-    /// The two columns to draw; the others are held at their means
+    /// The two columns to draw, by name or number; the others are held at their means
     #[arg(long, value_name = "COLUMNS", help_heading = "Report", value_delimiter = ',')]
     pub(crate) plot_columns: Option<Vec<String>>,
     /// Print one JSON object on standard output
@@ -467,7 +467,7 @@ negative; a model trained with one that is not has no certificate.
 
 Examples:
   maxmargin kernel-check --kernel rbf iris
-  maxmargin kernel-check --kernel sigmoid --gamma 1 --coef0 -1 iris
+  maxmargin kernel-check --kernel sigmoid --gamma 0.1 --coef0 -1 blobs
   maxmargin kernel-check --kernel \"rbf * (linear + 1*polynomial(degree=2))\" mine.csv --strict")]
 pub(crate) struct KernelCheck {
     /// A file, - for standard input, or the name of an embedded or generated set

@@ -151,11 +151,21 @@ impl Source {
             Content::Ready(data) => match &options.columns {
                 None => Ok((**data).clone()),
                 Some(columns) => once(columns)
-                    .and_then(|()| data.select_columns(columns))
+                    .and_then(|()| data.select_columns(&by_name(columns, data.names())))
                     .map_err(|error| maxmargin_io::Error::Data { path: self.origin.clone(), error }),
             },
         }
     }
+}
+
+/// Columns by their names, where a number counted from 1 stands for one.
+pub(crate) fn by_name(columns: &[String], names: Option<&[String]>) -> Vec<String> {
+    let name = |column: &String| {
+        let names = names.filter(|names| !names.contains(column))?;
+        let number: usize = column.parse().ok()?;
+        names.get(number.checked_sub(1)?).cloned()
+    };
+    columns.iter().map(|column| name(column).unwrap_or_else(|| column.clone())).collect()
 }
 
 /// Checks that no column is asked for twice.
@@ -283,4 +293,23 @@ fn with_missing_words(data: Dataset, names: &[String], words: Words) -> Result<D
     let places: Vec<Option<usize>> = names.iter().map(place).collect();
     let matrix = data.matrix().select_columns(&places);
     Ok(Dataset::new(matrix, data.labels().clone())?.with_names(names.to_vec())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_for_a_name_unless_it_is_one() {
+        let names = ["a", "1", "c"].map(String::from);
+        let asked = ["3", "1", "b", "0", "4"].map(String::from);
+        assert_eq!(by_name(&asked, Some(&names)), ["c", "1", "b", "0", "4"]);
+        assert_eq!(by_name(&asked, None), asked);
+    }
+
+    #[test]
+    fn columns_of_words_are_joined_again() {
+        let names = ["colour=red", "size", "colour=blue"].map(String::from);
+        assert_eq!(columns_of_words(&names), ["colour", "size"]);
+    }
 }

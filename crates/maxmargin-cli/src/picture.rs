@@ -7,6 +7,7 @@ use maxmargin::{Model, Workers};
 use maxmargin_plot::{Format, PlotOptions, decision_plot};
 
 use crate::failure::Failure;
+use crate::input::by_name;
 use crate::output::{Target, escaped};
 
 /// A picture to be drawn: where, of which columns, in which format.
@@ -37,6 +38,26 @@ impl Sketch {
         };
         Ok(Sketch { target, options: PlotOptions { columns, ..PlotOptions::default() }, format })
     }
+
+    /// Checks that data has the columns to draw, before a model is trained on it.
+    ///
+    /// # Errors
+    /// When a column is unknown, or it is not clear which two to draw.
+    pub(crate) fn check(&self, data: &Dataset) -> Result<(), Failure> {
+        match &self.options.columns {
+            Some((across, up)) => {
+                for column in by_name(&[across.clone(), up.clone()], data.names()) {
+                    data.find_column(&column)?;
+                }
+                Ok(())
+            }
+            None if data.columns() == 2 => Ok(()),
+            None => Err(Failure::new(
+                format!("a picture shows two columns, but the data has {}", data.columns()),
+                "name two of them with --plot-columns, or train on two with --columns",
+            )),
+        }
+    }
 }
 
 /// Draws a model and writes the picture. Returns what it shows, in words.
@@ -49,9 +70,14 @@ pub(crate) fn draw(
     data: Option<&Dataset>,
     workers: &Workers,
 ) -> Result<String, Failure> {
-    let bytes = decision_plot(model, data, &sketch.options, sketch.format, workers)?;
+    let mut options = sketch.options.clone();
+    if let Some((across, up)) = &mut options.columns {
+        let names = by_name(&[across.clone(), up.clone()], model.parts().names.as_deref());
+        [*across, *up] = names.try_into().unwrap_or_default();
+    }
+    let bytes = decision_plot(model, data, &options, sketch.format, workers)?;
     sketch.target.save(&bytes)?;
-    let columns = match (&sketch.options.columns, &model.parts().names) {
+    let columns = match (&options.columns, &model.parts().names) {
         (Some((across, up)), _) => format!("{} and {}", escaped(across), escaped(up)),
         (None, Some(names)) => names.iter().map(|name| escaped(name)).collect::<Vec<_>>().join(" and "),
         (None, None) => "both columns".into(),

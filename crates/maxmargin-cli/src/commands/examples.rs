@@ -87,7 +87,7 @@ fn draw(id: &str, sketch: &Sketch, workers: &Workers) -> Result<(), Failure> {
 fn page(example: &Example) -> String {
     let mut page = Page::new();
     page.text(&format!("{}  {}", example.id, example.title));
-    page.text(example.shows);
+    page.paragraph(example.shows);
     page.text("");
     let mut rows = vec![["what", "solver", "expected", "obtained", "match"].map(String::from).to_vec()];
     for check in &example.checks {

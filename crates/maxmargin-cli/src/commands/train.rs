@@ -175,10 +175,14 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     };
     let read_seconds = started.elapsed().as_secs_f64();
 
-    let mut notes = Vec::new();
+    if let Some(drawing) = plan.picture.as_ref().filter(|drawing| drawing.asked) {
+        drawing.sketch.check(&data)?;
+    }
+
+    let mut warnings = Vec::new();
     if let Some((what, help)) = ranges_differ(&data, &plan) {
         words.warning(&what, &help);
-        notes.push(format!("{what}; {help}"));
+        warnings.push(format!("{what}; {help}"));
     }
     let mut watch = Watch::new(plan.limit, arguments.quiet);
     let fit = interrupt::during(Phase::Solving, || {
@@ -211,13 +215,13 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         (None, None) => None,
     };
     let reason = find_reason(&model);
-    notes.extend(model.machines().iter().flat_map(|machine| machine.notes.iter().cloned()));
-    notes.retain(|note| !note.starts_with("solver "));
-    notes.dedup();
     if !interrupted && let Some((what, help)) = not_converged(&model) {
         words.warning(&what, help);
-        notes.push(what);
+        warnings.push(format!("{what}; {help}"));
     }
+    let mut notes: Vec<String> = model.machines().iter().flat_map(|machine| machine.notes.iter().cloned()).collect();
+    notes.retain(|note| !note.starts_with("solver "));
+    notes.dedup();
     let training_errors = match model.machines() {
         [only] => only.training_errors,
         _ if interrupted => model.machines().iter().map(|machine| machine.training_errors).sum(),
@@ -232,6 +236,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         training_errors,
         test,
         notes,
+        warnings,
         reason,
         model_file: keep.then(|| plan.model.shown()),
         picture,

@@ -93,6 +93,17 @@ impl Forms {
     }
 }
 
+/// What was minimised, for methods that minimise something.
+pub(crate) fn problem(page: &mut Page, model: &Model) {
+    let parts = model.parts();
+    let minimises_nothing = ["perceptron", "kernel-perceptron", "lda"].contains(&parts.solver.as_str());
+    if minimises_nothing {
+        return page.line("bias", parts.bias.name());
+    }
+    page.line("penalty", &Forms::of_model(model).words(parts.penalty));
+    page.line("loss", &format!("{}, bias {}", parts.loss.name(), parts.bias.name()));
+}
+
 /// Support vectors of a model: all, those at the upper bound in some machine, and the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Support {

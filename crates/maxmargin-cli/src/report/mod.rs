@@ -10,7 +10,7 @@ pub(crate) fn number(value: f64, digits: usize) -> String {
         return format!("{}", value + 0.0);
     }
     let size = value.abs().log10().floor() as i32;
-    if !(-4..digits as i32).contains(&size) {
+    if !(-4..digits.max(6) as i32).contains(&size) {
         let text = format!("{value:.*e}", digits.saturating_sub(1));
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         return format!("{}e{exponent}", without_end_zeros(mantissa));
@@ -62,6 +62,22 @@ impl Page {
         self.0.push('\n');
     }
 
+    /// Sentences, in lines of about 100 characters.
+    pub(crate) fn paragraph(&mut self, text: &str) {
+        let mut line = String::new();
+        for word in text.split_whitespace() {
+            if !line.is_empty() && line.chars().count() + word.chars().count() >= 100 {
+                self.text(&line);
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        self.text(&line);
+    }
+
     /// A table: the first line is its head; the first column is flush left, the others right.
     pub(crate) fn table(&mut self, rows: &[Vec<String>]) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -109,6 +125,8 @@ mod tests {
             (123456789.0, 4, "1.235e8"),
             (f64::INFINITY, 4, "inf"),
             (0.00096, 2, "0.00096"),
+            (1000.0, 3, "1000"),
+            (4321.5, 2, "4322"),
         ] {
             assert_eq!(number(value, digits), expected);
         }

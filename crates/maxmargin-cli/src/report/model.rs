@@ -61,8 +61,7 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
         page.line("scaling", scaling.kind().name());
     }
     page.line("kernel", &parts.kernel.to_string());
-    page.line("penalty", &Forms::of_model(model).words(parts.penalty));
-    page.line("loss", &format!("{}, bias {}", parts.loss.name(), parts.bias.name()));
+    machines::problem(&mut page, model);
     page.line(
         "solver",
         &format!("{}: {}, tolerance {}", parts.solver, model.stop().name(), number(parts.tolerance, 3)),

@@ -23,6 +23,8 @@ pub(crate) struct Trained<'a> {
     pub(crate) test: Option<Score>,
     /// What the user should know, in whole sentences.
     pub(crate) notes: Vec<String>,
+    /// What was said on standard error already.
+    pub(crate) warnings: Vec<String>,
     /// Why the solver was chosen, when it was not named.
     pub(crate) reason: Option<String>,
     pub(crate) model_file: Option<String>,
@@ -67,8 +69,7 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
         page.line("scaling", scaling.kind().name());
     }
     page.line("kernel", &parts.kernel.to_string());
-    page.line("penalty", &Forms::of_model(model).words(parts.penalty));
-    page.line("loss", &format!("{}, bias {}", parts.loss.name(), parts.bias.name()));
+    machines::problem(&mut page, model);
     let reason = trained.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
     page.line("solver", &format!("{}{reason}", parts.solver));
     let iterations: u64 = model.machines().iter().map(|machine| machine.iterations).sum();
@@ -178,7 +179,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
             "rows": test.rows, "errors": test.errors, "accuracy": test.accuracy()
         })),
         "machines": machines.iter().map(|machine| machines::json_of(model, machine)).collect::<Vec<_>>(),
-        "notes": trained.notes,
+        "notes": trained.notes.iter().chain(&trained.warnings).collect::<Vec<_>>(),
         "fingerprint": parts.fingerprint,
         "model": trained.model_file,
         "plot": trained.picture.as_ref().map(|picture| &picture.file),
