@@ -146,7 +146,7 @@ fn compare(machine: usize, stored: &Evidence, found: &Evidence, out: &mut Vec<Di
             return out.push(Disagreement { machine, name, stored: present(stored), found: present(found) });
         }
     };
-    let scale = found.primal.abs().max(found.dual.abs()).min(f64::MAX).max(1.0);
+    let scale = found.primal.abs().max(found.dual.abs()).clamp(1.0, f64::MAX);
     for ((name, stored), (_, found)) in numbers(stored).into_iter().zip(numbers(found)) {
         let same = stored == found || (stored - found).abs() <= AGREEMENT * scale;
         if !same {
