@@ -89,7 +89,7 @@ pub(crate) struct Reading {
     #[arg(long)]
     pub(crate) categorical: bool,
     /// Where randomness starts: generated data, splits, and solvers that draw rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) seed: u64,
 }
 
@@ -123,7 +123,7 @@ pub(crate) struct KernelArguments {
     #[arg(long, value_name = "SIGMA", allow_hyphen_values = true)]
     pub(crate) sigma: Option<f64>,
     /// The degree of the polynomial kernel [default: 3]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) degree: Option<u32>,
     /// The constant of the polynomial and sigmoid kernels [default: 0]
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
@@ -271,19 +271,19 @@ pub(crate) struct Train {
     #[arg(long, value_name = "NUMBER", help_heading = "Solver", default_value_t = 1e-3, allow_hyphen_values = true)]
     pub(crate) tolerance: f64,
     /// Stop after so many steps [default: a finite cap of the solver's own]
-    #[arg(long, value_name = "N", help_heading = "Solver")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Solver")]
     pub(crate) max_iterations: Option<u64>,
     /// Stop after so many seconds
     #[arg(long, value_name = "SECONDS", help_heading = "Solver", allow_hyphen_values = true)]
     pub(crate) max_time: Option<f64>,
     /// How many threads work; 0 is one for each core. The result is the same for any number
-    #[arg(long, value_name = "N", help_heading = "Solver", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Solver", default_value_t = 0)]
     pub(crate) threads: usize,
     /// Memory for caches and matrices, such as 512M or 2G [default: half of what is free]
     #[arg(long, value_name = "SIZE", help_heading = "Solver")]
     pub(crate) memory: Option<String>,
     /// Rows that a step of sgd looks at
-    #[arg(long, value_name = "N", help_heading = "Solver", default_value_t = 1)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Solver", default_value_t = 1)]
     pub(crate) batch: usize,
     /// Let sgd and the perceptrons return the average of their steps
     #[arg(long, help_heading = "Solver")]
@@ -365,7 +365,7 @@ pub(crate) struct Predict {
     #[arg(long, conflicts_with = "label")]
     pub(crate) unlabelled: bool,
     /// How many threads work; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,
     /// Say nothing but errors
     #[arg(short, long)]
@@ -399,7 +399,7 @@ pub(crate) struct Inspect {
     #[arg(long)]
     pub(crate) json: bool,
     /// How many threads work; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,
     #[command(flatten)]
     pub(crate) reading: Reading,
@@ -429,7 +429,7 @@ pub(crate) struct Verify {
     #[arg(long)]
     pub(crate) json: bool,
     /// How many threads work; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,
     #[command(flatten)]
     pub(crate) reading: Reading,
@@ -455,7 +455,7 @@ pub(crate) struct Examples {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) plot: Option<PathBuf>,
     /// How many threads work; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,
 }
 
@@ -476,7 +476,7 @@ pub(crate) struct KernelCheck {
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// How many rows to look at, spread evenly over the data
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=5000))]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=5000))]
     pub(crate) rows: u64,
     /// The columns to look at, by name or number counted from 1
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -510,10 +510,10 @@ pub(crate) struct Generate {
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// How many rows [default: 200]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) rows: Option<usize>,
     /// Where randomness starts [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) seed: Option<u64>,
     /// The standard deviation around each class (blobs, far-blob: 0.7, moons: 0.1)
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
@@ -548,16 +548,16 @@ pub(crate) struct Plot {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
     /// Width in pixels
-    #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u32).range(400..=4000))]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 900, value_parser = clap::value_parser!(u32).range(400..=4000))]
     pub(crate) width: u32,
     /// Height in pixels
-    #[arg(long, value_name = "N", default_value_t = 700, value_parser = clap::value_parser!(u32).range(300..=4000))]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 700, value_parser = clap::value_parser!(u32).range(300..=4000))]
     pub(crate) height: u32,
     /// The words above the picture [default: the kernel and the penalty]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     /// How many threads work; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,
     #[command(flatten)]
     pub(crate) reading: Reading,

@@ -11,7 +11,8 @@ use maxmargin_io::ReadOptions;
 
 use crate::arguments::Reading;
 use crate::failure::Failure;
-use crate::output::{Words, escaped};
+use crate::output::{Words, escaped, reason};
+use crate::report::counted;
 
 /// The rows of a generated set, where none are asked for.
 pub(crate) const GENERATED_ROWS: usize = 200;
@@ -111,7 +112,7 @@ impl Origin {
                 let mut bytes = Vec::new();
                 io::stdin().lock().read_to_end(&mut bytes).map_err(|error| {
                     Failure::new(
-                        format!("cannot read standard input: {}", escaped(&error.to_string()).to_lowercase()),
+                        format!("cannot read standard input: {}", reason(&error)),
                         "pipe data into the program, or name a file",
                     )
                 })?;
@@ -225,22 +226,49 @@ pub(crate) fn read_for_model(
     });
     match (by_place, first_error) {
         // Data with names must have the model's.
-        (Ok(found), Some(error)) if found.data.names().is_some() => Err(needed(error)),
-        (Err(_), Some(error)) => Err(needed(error)),
-        (Ok(found), _) => Ok(found),
+        (Ok(found), Some(error)) if found.data.names().is_some() => Err(needed(error, model)),
+        (Err(_), Some(error)) => Err(needed(error, model)),
+        (Ok(found), _) => {
+            let columns = found.data.columns();
+            if columns == wanted || found.data.has_open_columns() || found.data.names().is_some() {
+                return Ok(found);
+            }
+            Err(Failure::new(
+                format!(
+                    "{}: found {}, but the model needs {wanted}",
+                    escaped(&source.origin),
+                    counted(columns, "column")
+                ),
+                match &model.parts().names {
+                    Some(names) => format!("give its columns in this order, or with a header: {}", listed(names)),
+                    None => "give the columns that the model was trained on, in their order".into(),
+                },
+            ))
+        }
         (Err(error), None) => Err(error.into()),
     }
 }
 
+/// At most eight names, quoted.
+fn listed(names: &[String]) -> String {
+    let mut shown: Vec<String> = names.iter().take(8).map(|name| quoted(name)).collect();
+    if names.len() > 8 {
+        shown.push(format!("and {} more", names.len() - 8));
+    }
+    shown.join(", ")
+}
+
 /// The error of a missing column, which it is the model that asks for.
-fn needed(error: maxmargin_io::Error) -> Failure {
+fn needed(error: maxmargin_io::Error, model: &Model) -> Failure {
+    let wanted = |what: &str| {
+        let names = model.parts().names.iter().flatten();
+        names
+            .flat_map(|name| [name.as_str(), name.split('=').next().unwrap_or(name)])
+            .any(|name| what.ends_with(&quoted(name)))
+    };
     match error {
-        maxmargin_io::Error::Data { path, error: Error::Data { what, help } } => {
-            let path = escaped(&path);
-            match what.strip_prefix("there is no column ") {
-                Some(name) => Failure::new(format!("{path}: there is no column {name}, which the model needs"), help),
-                None => Failure::new(format!("{path}: {what}"), help),
-            }
+        maxmargin_io::Error::Data { path, error: Error::Data { what, help } } if wanted(&what) => {
+            Failure::new(format!("{}: {what}, which the model needs", escaped(&path)), help)
         }
         error => error.into(),
     }

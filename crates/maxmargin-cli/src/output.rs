@@ -38,6 +38,14 @@ pub(crate) fn escaped(text: &str) -> String {
     shown
 }
 
+/// What the system said, in the style of our own messages.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    // The temporary file's name, which comes after, tells the user nothing.
+    escaped(text.split(" at path").next().unwrap_or_default()).to_lowercase()
+}
+
 /// [`escaped`], and cut to fit a table.
 pub(crate) fn short(text: &str) -> String {
     const MOST: usize = 32;

@@ -1,4 +1,5 @@
 //! The main path of every command, as a user walks it.
+#![allow(clippy::unwrap_used)] // a test may end here
 
 mod program;
 

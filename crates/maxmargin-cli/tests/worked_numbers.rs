@@ -1,4 +1,5 @@
 //! The numbers of the worked examples, by the flags that a user would type.
+#![allow(clippy::unwrap_used)] // a test may end here
 
 mod program;
 

@@ -68,7 +68,7 @@ fn sketches(folder: &Path, ids: &[&str]) -> Result<Vec<Sketch>, Failure> {
         fs::create_dir(folder).map_err(|error| {
             let folder = maxmargin::error::quoted(&folder.to_string_lossy());
             Failure::new(
-                format!("cannot make the folder {folder}: {}", output::escaped(&error.to_string()).to_lowercase()),
+                format!("cannot make the folder {folder}: {}", output::reason(&error)),
                 "make it first, or choose another one",
             )
         })?;

@@ -63,11 +63,7 @@ impl Plan {
                 "give the test rows as a table of their own, with --test",
             ));
         }
-        if let Some(share) = arguments.holdout
-            && !(share > 0.0 && share < 1.0)
-        {
-            return Err(maxmargin::Error::parameter("holdout", share, "above 0 and below 1").into());
-        }
+        arguments.holdout.map_or(Ok(()), check_share)?;
         let limit = arguments.max_time.map(seconds).transpose()?;
         let workers = Workers::new(arguments.threads)?;
         let read: Vec<&Path> = [&origin].into_iter().chain(test.as_ref()).filter_map(|origin| origin.file()).collect();
@@ -78,7 +74,7 @@ impl Plan {
             && picture.sketch.target.path() == model.path()
         {
             return Err(Failure::new(
-                format!("{} would be both the model and the picture", quoted(&arguments.data.to_string_lossy())),
+                format!("{} would be both the model and the picture", quoted(&model.path().to_string_lossy())),
                 "give them different names with -o and --plot",
             ));
         }
@@ -138,6 +134,14 @@ fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
             threshold: arguments.threshold,
         },
     })
+}
+
+/// Checks the share of rows that are held out.
+pub(super) fn check_share(share: f64) -> Result<(), Failure> {
+    if share > 0.0 && share < 1.0 {
+        return Ok(());
+    }
+    Err(maxmargin::Error::parameter("holdout", share, "above 0 and below 1").into())
 }
 
 fn seconds(value: f64) -> Result<Duration, Failure> {

@@ -18,6 +18,7 @@ use crate::report::{Page, counted, json_line, number};
 pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     let words = Words { quiet: false };
     let origin = Origin::new(&arguments.data, words)?;
+    arguments.holdout.map_or(Ok(()), super::train::check_share)?;
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
     let source = origin.fetch(arguments.reading.seed)?;
