@@ -26,7 +26,10 @@ impl From<ExitCode> for std::process::ExitCode {
 /// Makes a panic say that it is a bug of ours, whichever thread it is in, and end the program.
 pub(crate) fn say_when_it_is_our_bug() {
     std::panic::set_hook(Box::new(|panic| {
-        let what = panic.payload_as_str().unwrap_or("it did not say why");
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let what =
+            text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("it did not say why");
         let place = panic.location().map_or_else(String::new, |place| format!(" ({}:{})", place.file(), place.line()));
         output::say(&format!(
             "error: this is a bug of maxmargin, not of your data: {}{place}\n  help: please report it, with the command \

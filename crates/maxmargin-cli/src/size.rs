@@ -27,7 +27,7 @@ impl FromStr for Size {
         };
         let bytes = power.zip(number.trim().parse::<f64>().ok()).map(|(power, number)| number * 1024f64.powi(power));
         match bytes {
-            Some(bytes) if bytes >= 1.0 && bytes < 1e18 => Ok(Size(bytes as u64)),
+            Some(bytes) if (1.0..1e18).contains(&bytes) => Ok(Size(bytes as u64)),
             _ => Err(Failure::new(
                 format!("memory is {}, but it must be a number of bytes", quoted(text)),
                 "write a size such as 512M, 2G or 1.5T",
