@@ -209,6 +209,7 @@ fn not_of(kernel: &str, flag: &str, others: &str) -> Failure {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Without -C, --c-over-n, --lambda, --hard or --no-penalty, C is 1. The report states the penalty in all three forms.
+A built-in set also gets a picture, NAME.svg, unless -o, --json or --quiet is given.
 
 Examples:
   maxmargin train iris

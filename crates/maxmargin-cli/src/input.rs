@@ -188,23 +188,43 @@ pub(crate) struct ForModel {
     pub(crate) labelled: bool,
 }
 
+/// The columns that a model needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    columns: usize,
+    names: Option<&'a [String]>,
+}
+
+impl<'a> From<&'a Model> for Wanted<'a> {
+    fn from(model: &'a Model) -> Self {
+        Wanted { columns: model.parts().columns, names: model.parts().names.as_deref() }
+    }
+}
+
+/// The columns of a model that will be trained on this data.
+impl<'a> From<&'a Dataset> for Wanted<'a> {
+    fn from(data: &'a Dataset) -> Self {
+        Wanted { columns: data.columns(), names: data.names() }
+    }
+}
+
 /// Reads data for a model: the columns that it needs, by name where it has names, and a label column if there is one.
 ///
 /// # Errors
 /// When the data does not read, or lacks a column.
-pub(crate) fn read_for_model(
+pub(crate) fn read_for_model<'a>(
     source: &Source,
-    model: &Model,
+    model: impl Into<Wanted<'a>>,
     reading: &Reading,
     unlabelled: bool,
     words: Words,
 ) -> Result<ForModel, Failure> {
-    let wanted = model.parts().columns;
+    let Wanted { columns: wanted, names } = model.into();
     let mut first_error = None;
-    if let Some(names) = &model.parts().names {
+    if let Some(names) = names {
         // One column for each word of a column of words is how training read it.
         let has_words = names.iter().any(|name| name.contains('='));
-        let plain = (names.clone(), reading.categorical);
+        let plain = (names.to_vec(), reading.categorical);
         let tries = if has_words { vec![plain, (columns_of_words(names), true)] } else { vec![plain] };
         for (columns, categorical) in tries {
             let options = ReadOptions { categorical, unlabelled, ..reading.options(Some(&columns)) };
@@ -226,8 +246,8 @@ pub(crate) fn read_for_model(
     });
     match (by_place, first_error) {
         // Data with names must have the model's.
-        (Ok(found), Some(error)) if found.data.names().is_some() => Err(needed(error, model)),
-        (Err(_), Some(error)) => Err(needed(error, model)),
+        (Ok(found), Some(error)) if found.data.names().is_some() => Err(needed(error, names)),
+        (Err(_), Some(error)) => Err(needed(error, names)),
         (Ok(found), _) => {
             let columns = found.data.columns();
             if columns == wanted || found.data.has_open_columns() || found.data.names().is_some() {
@@ -239,7 +259,7 @@ pub(crate) fn read_for_model(
                     escaped(&source.origin),
                     counted(columns, "column")
                 ),
-                match &model.parts().names {
+                match names {
                     Some(names) => format!("give its columns in this order, or with a header: {}", listed(names)),
                     None => "give the columns that the model was trained on, in their order".into(),
                 },
@@ -259,9 +279,9 @@ fn listed(names: &[String]) -> String {
 }
 
 /// The error of a missing column, which it is the model that asks for.
-fn needed(error: maxmargin_io::Error, model: &Model) -> Failure {
+fn needed(error: maxmargin_io::Error, names: Option<&[String]>) -> Failure {
     let wanted = |what: &str| {
-        let names = model.parts().names.iter().flatten();
+        let names = names.into_iter().flatten();
         names
             .flat_map(|name| [name.as_str(), name.split('=').next().unwrap_or(name)])
             .any(|name| what.ends_with(&quoted(name)))

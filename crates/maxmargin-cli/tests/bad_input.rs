@@ -173,6 +173,16 @@ const DATA: &[(&str, &[u8], Case)] = &[
     ("b.csv", b"a,label\n1,x\n2,y\n", ("train b.csv --columns label", "is the label and also among", "--label")),
     ("b.csv", b"a,label\n1,x\n2,y\n", ("train b.csv -o b.csv", "it is read as well", "choose another name")),
     ("b.csv", b"a,label\n1,x\n2,y\n", ("train b.csv --test nothing", "cannot read \"nothing\"", "check the name")),
+    (
+        "b.csv",
+        b"a,b\n1,2\n2,4\n",
+        ("train good.csv --test b.csv", "b.csv: the test has no label column", "with its labels"),
+    ),
+    (
+        "b.csv",
+        b"a,label\n1,x\n2,y\n",
+        ("train good.csv --test b.csv", "no column \"b\", which the model needs", "\"a\""),
+    ),
     ("b.csv", b"a,label\n1,x\n2,y\n", ("train b.csv --holdout 0.5", "no label occurs twice", "two rows of one label")),
     ("b.csv", b"a,label\n1,x\n2,y\n", ("train b.csv --no-header", "b.csv:1:1: found \"a\"", "--header")),
     ("g.csv", b"1,0,x\n0.5,1,y\n", ("train g.csv --kernel precomputed", "is not symmetric", "average the table")),

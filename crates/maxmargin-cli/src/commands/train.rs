@@ -174,8 +174,8 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         }
     };
     let test = match &plan.test {
-        Some(origin) => Some(origin.fetch(arguments.reading.seed)?),
-        None => None,
+        Some(origin) => Some(read_test(origin, &data, arguments, words)?),
+        None => held_out,
     };
     let read_seconds = started.elapsed().as_secs_f64();
 
@@ -209,14 +209,9 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         Some(drawing) if !interrupted => draw(drawing, &model, &data, &plan)?,
         _ => None,
     };
-    let test = match (test, held_out) {
-        _ if interrupted => None,
-        (Some(source), _) => {
-            let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
-            Some(score(&model, &found.data, &plan)?)
-        }
-        (None, Some(held_out)) => Some(score(&model, &held_out, &plan)?),
-        (None, None) => None,
+    let test = match test {
+        Some(test) if !interrupted => Some(score(&model, &test, &plan)?),
+        _ => None,
     };
     let reason = find_reason(&model);
     if !interrupted && let Some((what, help)) = not_converged(&model) {
@@ -263,6 +258,19 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         output::print(&next(arguments, &plan))?;
     }
     Ok(if arguments.strict && model.stop() != Stop::Converged { ExitCode::NotAsAsked } else { ExitCode::Done })
+}
+
+/// Reads the test before the work starts, in the columns of the training data.
+fn read_test(origin: &Origin, data: &Dataset, arguments: &Train, words: Words) -> Result<Dataset, Failure> {
+    let source = origin.fetch(arguments.reading.seed)?;
+    let found = input::read_for_model(&source, data, &arguments.reading, false, words)?;
+    if found.labelled {
+        return Ok(found.data);
+    }
+    Err(Failure::new(
+        format!("{}: the test has no label column to compare with", origin.shown()),
+        "give the test in the columns of the training data, with its labels",
+    ))
 }
 
 /// The warning when columns hardly see each other.
