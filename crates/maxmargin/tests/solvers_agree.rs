@@ -76,6 +76,11 @@ fn complaints(problem: &Random, kind: SolverKind, optimum: Option<Optimum>) -> O
     if machine.stop == Stop::Converged {
         let accuracy = 1e-6 * size + 1e-9 + rounding;
         demand(verdict.violation <= TOLERANCE + verdict.rounding, format!("converged at {:e}", verdict.violation));
+        let mass: f64 = answer.coefficients.iter().map(|c| c.abs()).sum();
+        demand(
+            verdict.infeasibility <= 1e-9 * mass,
+            format!("converged, but infeasible by {:e}", verdict.infeasibility),
+        );
         demand(optimum.distance(verdict.dual) <= accuracy, format!("dual {} not {optimum:?}", verdict.dual));
         let promised = promised(&problem.case, &answer, TOLERANCE);
         demand(

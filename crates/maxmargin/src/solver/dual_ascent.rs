@@ -52,7 +52,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         } else {
             let vectors = 10 * 8 * dual.len() as u64;
             let cache = RowCache::new(dual.len(), settings.memory.saturating_sub(vectors));
-            let keeper = Gradient { cache, gradient: dual.linear().to_vec() };
+            let keeper = Gradient { cache, gradient: dual.linear().to_vec(), drift: 0.0 };
             ascend(dual, keeper, settings, control)
         }
     })
@@ -64,6 +64,8 @@ trait Keeper {
     fn component(&self, dual: &DualProblem<'_>, k: usize) -> f64;
     /// α_k has moved by `delta`.
     fn moved(&mut self, dual: &DualProblem<'_>, k: usize, delta: f64);
+    /// A bound on the rounding error that the moves may have left in each component.
+    fn drift(&self) -> f64;
 }
 
 /// w of a linear kernel, the folded bias last.
@@ -92,12 +94,18 @@ impl Keeper for Weights<'_> {
         self.problem.points().matrix().add_scaled(dual.rows()[k], scale, &mut self.weights);
         self.bias += scale * self.constant;
     }
+
+    /// What is kept is w, and the model's is computed anew.
+    fn drift(&self) -> f64 {
+        0.0
+    }
 }
 
 /// The whole gradient, for any kernel.
 struct Gradient {
     cache: RowCache,
     gradient: Vec<f64>,
+    drift: f64,
 }
 
 impl Keeper for Gradient {
@@ -107,9 +115,16 @@ impl Keeper for Gradient {
 
     fn moved(&mut self, dual: &DualProblem<'_>, k: usize, delta: f64) {
         let scale = delta * dual.signs()[k];
-        for ((value, sign), kernel) in self.gradient.iter_mut().zip(dual.signs()).zip(self.cache.row(dual, k)) {
+        let row = self.cache.row(dual, k);
+        self.drift += f64::EPSILON * (delta * row[k]).abs();
+        for ((value, sign), kernel) in self.gradient.iter_mut().zip(dual.signs()).zip(row) {
             *value += scale * sign * kernel;
         }
+        self.drift += f64::EPSILON * self.gradient[k].abs();
+    }
+
+    fn drift(&self) -> f64 {
+        self.drift
     }
 }
 
@@ -196,7 +211,10 @@ fn ascend(
             outward = f64::INFINITY;
         }
     };
-    let gradient = gradient(dual, &keeper, &alpha);
+    let mut gradient = gradient(dual, &keeper, &alpha);
+    if dual.is_noisy(&alpha, &gradient, keeper.drift()) {
+        gradient = dual.gradient(&alpha);
+    }
     DualSolution { alpha, gradient, stop, iterations: sweeps }
 }
 

@@ -83,6 +83,9 @@ pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control
             Step::Nothing => break Stop::Stalled,
         }
     };
+    if problem.is_noisy(&state.alpha, &state.gradient, state.drift) {
+        state.renew_gradient();
+    }
     DualSolution { alpha: state.alpha, gradient: state.gradient, stop, iterations }
 }
 
