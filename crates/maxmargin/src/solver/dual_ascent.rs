@@ -30,6 +30,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 use super::cache::RowCache;
+use super::drift::Drift;
 use super::smo::DualSolution;
 use super::{Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
@@ -52,7 +53,9 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         } else {
             let vectors = 10 * 8 * dual.len() as u64;
             let cache = RowCache::new(dual.len(), settings.memory.saturating_sub(vectors));
-            let keeper = Gradient { cache, gradient: dual.linear().to_vec(), drift: 0.0 };
+            let (diagonal, gradient) = (dual.diagonal(), dual.linear().to_vec());
+            let drift = Drift::new(&diagonal, &gradient);
+            let keeper = Gradient { cache, diagonal, gradient, drift };
             ascend(dual, keeper, settings, control)
         }
     })
@@ -104,8 +107,9 @@ impl Keeper for Weights<'_> {
 /// The whole gradient, for any kernel.
 struct Gradient {
     cache: RowCache,
+    diagonal: Vec<f64>,
     gradient: Vec<f64>,
-    drift: f64,
+    drift: Drift,
 }
 
 impl Keeper for Gradient {
@@ -115,16 +119,14 @@ impl Keeper for Gradient {
 
     fn moved(&mut self, dual: &DualProblem<'_>, k: usize, delta: f64) {
         let scale = delta * dual.signs()[k];
-        let row = self.cache.row(dual, k);
-        self.drift += f64::EPSILON * (delta * row[k]).abs();
-        for ((value, sign), kernel) in self.gradient.iter_mut().zip(dual.signs()).zip(row) {
+        for ((value, sign), kernel) in self.gradient.iter_mut().zip(dual.signs()).zip(self.cache.row(dual, k)) {
             *value += scale * sign * kernel;
         }
-        self.drift += f64::EPSILON * self.gradient[k].abs();
+        self.drift.add(delta, self.diagonal[k], &self.gradient);
     }
 
     fn drift(&self) -> f64 {
-        self.drift
+        self.drift.error()
     }
 }
 

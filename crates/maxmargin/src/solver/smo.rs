@@ -28,6 +28,7 @@
 use std::ops::ControlFlow;
 
 use super::cache::RowCache;
+use super::drift::Drift;
 use super::{Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
@@ -66,7 +67,7 @@ pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control
         let chosen = match choice {
             Some(choice) if choice.violation > settings.tolerance => choice,
             // What looks optimal must be so on a gradient that can be trusted.
-            _ if state.drift > 0.01 * settings.tolerance => {
+            _ if state.drift.error() > 0.01 * settings.tolerance => {
                 state.renew_gradient();
                 continue;
             }
@@ -79,11 +80,11 @@ pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control
         match state.step(chosen) {
             Step::Moved => {}
             Step::Unbounded => break Stop::Diverged,
-            Step::Nothing if state.drift > 0.0 => state.renew_gradient(),
+            Step::Nothing if state.drift.error() > 0.0 => state.renew_gradient(),
             Step::Nothing => break Stop::Stalled,
         }
     };
-    if problem.is_noisy(&state.alpha, &state.gradient, state.drift) {
+    if problem.is_noisy(&state.alpha, &state.gradient, state.drift.error()) {
         state.renew_gradient();
     }
     DualSolution { alpha: state.alpha, gradient: state.gradient, stop, iterations }
@@ -95,8 +96,7 @@ struct State<'a> {
     diagonal: Vec<f64>,
     alpha: Vec<f64>,
     gradient: Vec<f64>,
-    /// A bound on the rounding error that updates may have left in the gradient.
-    drift: f64,
+    drift: Drift,
 }
 
 /// The pair to move, and the largest violation seen while choosing.
@@ -118,12 +118,14 @@ impl<'a> State<'a> {
         let gradient = problem.gradient(&alpha);
         let vectors = 10 * 8 * problem.len() as u64;
         let cache = RowCache::new(problem.len(), memory.saturating_sub(vectors));
-        State { problem, cache, diagonal: problem.diagonal(), alpha, gradient, drift: 0.0 }
+        let diagonal = problem.diagonal();
+        let drift = Drift::new(&diagonal, &gradient);
+        State { problem, cache, diagonal, alpha, gradient, drift }
     }
 
     fn renew_gradient(&mut self) {
         self.gradient = self.problem.gradient(&self.alpha);
-        self.drift = 0.0;
+        self.drift.renew(&self.gradient);
     }
 
     fn select(&mut self) -> Option<Choice> {
@@ -326,9 +328,8 @@ impl<'a> State<'a> {
         }
         self.gradient[i] += self.problem.ridge()[i] * delta_i;
         self.gradient[j] += self.problem.ridge()[j] * delta_j;
-        // Each addition rounds by half a unit in the last place of what it adds and of the sum, at most.
-        let added = delta_i.abs() * self.diagonal[i] + delta_j.abs() * self.diagonal[j];
-        self.drift += f64::EPSILON * (added + self.gradient[i].abs());
+        self.drift.add(delta_i, self.diagonal[i], &self.gradient);
+        self.drift.add(delta_j, self.diagonal[j], &self.gradient);
     }
 }
 
