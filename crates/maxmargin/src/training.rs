@@ -232,15 +232,17 @@ impl Training {
             let mut control = OfMachine { inner: control, machine: (number, pairings.len()) };
             let (problem, cost) =
                 machine_problem(&kernel, &points, workers, labels.codes(), data.weights(), pairing, &parts)?;
+            let (kind, reason) = match params.solver {
+                Some(kind) => (kind, None),
+                None => solver::choose(&problem),
+            };
+            // Before the search for a separator, which is dear: what this solver cannot do it says at once.
+            solver::supports(kind, &problem, &params.settings)?;
             if problem.hard() {
                 let name = |class: usize| labels.classes()[class].text().to_string();
                 let negative = pairing.negative.map_or_else(|| "rest".to_string(), name);
                 check_separable(&problem, (negative, name(pairing.positive)), &mut control)?;
             }
-            let (kind, reason) = match params.solver {
-                Some(kind) => (kind, None),
-                None => solver::choose(&problem),
-            };
             parts.solver = kind.name().into();
             let mut solution = solver::solve(kind, &problem, &params.settings, &mut control)?;
             if number == 0 {

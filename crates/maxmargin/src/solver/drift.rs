@@ -33,9 +33,14 @@ impl Drift {
         (self.error, self.size, self.updates) = (0.0, largest(gradient), 0);
     }
 
+    /// The most that a move by `delta` of a variable with this diagonal entry adds to a component of the gradient.
+    pub(super) fn change(&self, delta: f64, diagonal: f64) -> f64 {
+        delta.abs() * diagonal.max(0.0).sqrt() * self.reach
+    }
+
     /// A variable with this diagonal entry has moved by `delta`, and the gradient with it.
     pub(super) fn add(&mut self, delta: f64, diagonal: f64, gradient: &[f64]) {
-        let added = delta.abs() * diagonal.max(0.0).sqrt() * self.reach;
+        let added = self.change(delta, diagonal);
         self.updates += 1;
         self.size = if self.updates.is_multiple_of(LOOK_EVERY) { largest(gradient) } else { self.size + added };
         self.error += f64::EPSILON * (added + self.size); // (D.7)

@@ -175,7 +175,9 @@ fn ascend(
             let target =
                 if diagonal[k] > 0.0 { alpha[k] - slope / diagonal[k] } else { -slope.signum() * f64::INFINITY };
             let target = target.clamp(0.0, upper);
-            if target == f64::INFINITY {
+            // No end, or none within reach of f64: a hard margin that does not exist, or a kernel that is not positive
+            // semidefinite.
+            if target == f64::INFINITY || !(slope.abs() < HUGE) {
                 break 'sweeps Stop::Diverged;
             }
             let delta = target - alpha[k];
@@ -223,6 +225,9 @@ fn ascend(
 fn gradient(dual: &DualProblem<'_>, keeper: &impl Keeper, alpha: &[f64]) -> Vec<f64> {
     (0..dual.len()).map(|k| keeper.component(dual, k) + dual.ridge()[k] * alpha[k]).collect()
 }
+
+/// A gradient of this size is on its way to infinity.
+const HUGE: f64 = 1e250;
 
 /// Steps between two looks at the control: a few milliseconds of work at most.
 const POLL_EVERY: usize = 64;

@@ -17,7 +17,8 @@
 //!
 //! **Stopping.** At violation ≤ tolerance, on a gradient whose rounding error is accounted for: when the error that the
 //! updates may have gathered is not small beside the tolerance, the gradient is computed anew before the claim is made.
-//! `Stalled` when a step changes nothing; `Diverged` when the segment has no end (a hard margin that does not exist).
+//! `Stalled` when a step changes nothing; `Diverged` when the segment has no end (a hard margin that does not exist), or none
+//! within reach of f64 (squared loss and a kernel that is not positive semidefinite).
 //!
 //! **Cost.** O(n) a step and up to two kernel rows of O(non-zeros). Memory: the row cache, within the budget; never n².
 //!
@@ -234,6 +235,9 @@ impl<'a> State<'a> {
         if delta_i == 0.0 && delta_j == 0.0 || !(delta_i.is_finite() && delta_j.is_finite()) {
             return Step::Nothing;
         }
+        if !(self.drift.change(delta_i, self.diagonal[i]) + self.drift.change(delta_j, self.diagonal[j]) < HUGE) {
+            return Step::Unbounded;
+        }
         self.alpha[j] = alpha_j;
         self.alpha[i] = alpha_i;
         self.update_gradient(i, delta_i, j, delta_j);
@@ -332,6 +336,9 @@ impl<'a> State<'a> {
         self.drift.add(delta_j, self.diagonal[j], &self.gradient);
     }
 }
+
+/// A step that changes the gradient by this much is on its way to infinity: the kernel is not positive semidefinite.
+const HUGE: f64 = 1e250;
 
 /// Stands for a curvature that is 0 or below, so that such a pair is chosen first.
 const TINY: f64 = 1e-12;
