@@ -18,7 +18,8 @@
 //! (K_AA + diag(1/(2C_i))) β_A + b 1 = y_A,   1′β_A = 0                                (KN.3)
 //! ```
 //! (without the second equation and b unless the bias is explicit), solved by Cholesky's method. Then the exact
-//! minimiser of the objective along the line to that point: 1 once A is right, which lands on the optimum.
+//! minimiser of the objective along the line to that point: 1 once A is right, which lands on the optimum. After a step without progress
+//! the whole step is taken: a large C leaves the line search no digits.
 //! The first set A comes from the same problem over every other row, and so on down to a few hundred: the large
 //! systems then have about as many equations as there are support vectors, not rows.
 //!
@@ -52,6 +53,8 @@ const MAX_STEPS: u64 = 1000;
 const PATIENCE: u32 = 10;
 /// Rows of K computed between two questions to the caller.
 const ROWS_A_POLL: usize = 32;
+/// Rows of K multiplied between two questions to the caller.
+const PRODUCTS_A_POLL: usize = 1024;
 /// A problem of fewer rows starts with all of them active.
 const FEW_ROWS: usize = 500;
 
@@ -64,7 +67,8 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
-    let mut state = State { alpha: vec![0.0; problem.len()], bias: 0.0, values: vec![0.0; problem.len()] };
+    let zeros = || vec![0.0; problem.len()];
+    let mut state = State { alpha: zeros(), coefficients: zeros(), bias: 0.0, values: zeros() };
     let mut iterations = 0;
     let mut notes = Vec::new();
     let stop = match problem.dual() {
@@ -73,7 +77,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         },
         Err(_) => Stop::Stalled,
     };
-    let coefficients: Vec<f64> = state.alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect();
+    let coefficients = state.coefficients;
     let decision = if problem.kernel().is_linear() {
         let (weights, folded) = problem.weights_of_coefficients(&coefficients);
         Decision::Linear { weights, bias: state.bias + folded }
@@ -83,9 +87,10 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
     Solution { decision, alpha: Some(state.alpha), decision_values: Some(state.values), stop, iterations, notes }
 }
 
-/// α, b, and the decision values that belong to them.
+/// α, and the decision function: its coefficients, b and values.
 struct State {
     alpha: Vec<f64>,
+    coefficients: Vec<f64>,
     bias: f64,
     values: Vec<f64>,
 }
@@ -115,11 +120,13 @@ fn run(
     loop {
         let rows: Vec<usize> = (0..size).step_by(stride).collect();
         let whole = stride == 1;
-        let (mut best, mut lowest, mut idle, mut last_active) = (f64::INFINITY, f64::INFINITY, 0, Vec::new());
+        let (mut best, mut stored, mut lowest) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+        let (mut idle, mut last_active) = (0, Vec::new());
         loop {
             let mut violation = None;
             if whole {
-                let next = point.certified(problem, &table);
+                let mut poll = || control.poll(Progress { iteration: *iterations, ..Progress::default() });
+                let next = point.certified(problem, &table, &mut poll)?;
                 let gradient: Vec<f64> = (0..size)
                     .map(|i| {
                         let kernel = problem.signs()[i] * (next.values[i] - next.bias);
@@ -133,10 +140,18 @@ fn run(
                 violation = Some(found);
                 let objective = point.objective(problem);
                 idle = if found < best || objective < lowest { 0 } else { idle + 1 };
+                // The best point is the lowest one, and of points as low the one nearest to optimality.
+                let lower = objective < lowest - 1e-9 * lowest.abs() || lowest.is_infinite();
+                let as_low = objective <= lowest + 1e-9 * lowest.abs();
                 lowest = lowest.min(objective);
-                if found < best {
-                    (best, *state) = (found, next);
+                if found <= settings.tolerance {
+                    *state = next;
+                } else if lower || (as_low && found < stored) {
+                    // The point itself is the better decision function, as long as its α are not optimal.
+                    let (coefficients, values) = (point.beta.clone(), point.values.clone());
+                    (stored, *state) = (found, State { coefficients, values, ..next });
                 }
+                best = best.min(found);
             }
             let progress = Progress { iteration: *iterations, violation, ..Progress::default() };
             control.poll(progress)?;
@@ -160,7 +175,10 @@ fn run(
             if !whole && active == last_active {
                 break;
             }
-            let Some(next) = point.step(problem, &table, &rows, &active, &mut || control.poll(progress))? else {
+            // Where the line search has no digits left, whole steps still find the right set of rows.
+            let whole_step = idle > 0;
+            let mut poll = || control.poll(progress);
+            let Some(next) = point.step(problem, &table, &rows, &active, whole_step, &mut poll)? else {
                 return ControlFlow::Continue(Stop::Stalled);
             };
             (point, last_active) = (next, active);
@@ -195,16 +213,20 @@ impl<'a> Table<'a> {
     }
 
     /// Kβ
-    fn product(&self, beta: &[f64]) -> Vec<f64> {
+    fn product(&self, beta: &[f64], poll: &mut dyn FnMut() -> ControlFlow<Stop>) -> ControlFlow<Stop, Vec<f64>> {
         let used: Vec<usize> = (0..self.size).filter(|&j| beta[j] != 0.0).collect();
         let mut out = vec![0.0; self.size];
-        self.workers.fill_chunks(&mut out, 64, |start, chunk| {
-            for (k, value) in chunk.iter_mut().enumerate() {
-                let row = self.row(start + k);
-                *value = used.iter().map(|&j| row[j] * beta[j]).sum();
-            }
-        });
-        out
+        for (k, block) in out.chunks_mut(PRODUCTS_A_POLL).enumerate() {
+            poll()?;
+            self.workers.fill_chunks(block, 64, |start, chunk| {
+                let first = k * PRODUCTS_A_POLL + start;
+                for (i, value) in (first..).zip(chunk) {
+                    let row = self.row(i);
+                    *value = used.iter().map(|&j| row[j] * beta[j]).sum();
+                }
+            });
+        }
+        ControlFlow::Continue(out)
     }
 }
 
@@ -217,15 +239,21 @@ struct Point {
 
 impl Point {
     /// The dual variables of this point, none below 0, and the decision function they make.
-    fn certified(&self, problem: &MarginProblem<'_>, table: &Table<'_>) -> State {
+    fn certified(
+        &self,
+        problem: &MarginProblem<'_>,
+        table: &Table<'_>,
+        poll: &mut dyn FnMut() -> ControlFlow<Stop>,
+    ) -> ControlFlow<Stop, State> {
         let signs = problem.signs();
         let alpha: Vec<f64> = self.beta.iter().zip(signs).map(|(beta, sign)| (beta * sign).max(0.0)).collect();
         if (0..alpha.len()).all(|i| alpha[i] * signs[i] == self.beta[i]) {
-            return State { alpha, bias: self.bias, values: self.values.clone() };
+            let (coefficients, values) = (self.beta.clone(), self.values.clone());
+            return ControlFlow::Continue(State { alpha, coefficients, bias: self.bias, values });
         }
         let coefficients: Vec<f64> = alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
-        let values = table.product(&coefficients).iter().map(|value| value + self.bias).collect();
-        State { alpha, bias: self.bias, values }
+        let values = table.product(&coefficients, poll)?.iter().map(|value| value + self.bias).collect();
+        ControlFlow::Continue(State { alpha, coefficients, bias: self.bias, values })
     }
 
     /// (KN.1)
@@ -242,6 +270,7 @@ impl Point {
         table: &Table<'_>,
         rows: &[usize],
         active: &[usize],
+        whole_step: bool,
         poll: &mut dyn FnMut() -> ControlFlow<Stop>,
     ) -> ControlFlow<Stop, Option<Point>> {
         let (signs, costs) = (problem.signs(), problem.costs());
@@ -266,12 +295,13 @@ impl Point {
         let mut direction: Vec<f64> = self.beta.iter().map(|beta| -beta).collect();
         active.iter().zip(&target).for_each(|(&i, value)| direction[i] += value);
         let along_bias = bias - self.bias;
-        let lifted = table.product(&direction);
+        let lifted = table.product(&direction, poll)?;
         let along: f64 = (0..signs.len()).map(|i| (self.values[i] - self.bias) * direction[i]).sum();
         let (margins, changes): (Vec<f64>, Vec<f64>) =
             rows.iter().map(|&i| (signs[i] * self.values[i], signs[i] * (lifted[i] + along_bias))).unzip();
         let row_costs: Vec<f64> = rows.iter().map(|&i| costs[i]).collect();
-        let step = exact_step(along, dot(&direction, &lifted), &margins, &changes, &row_costs);
+        let curvature = dot(&direction, &lifted);
+        let step = if whole_step { 1.0 } else { exact_step(along, curvature, &margins, &changes, &row_costs) };
         let mut beta: Vec<f64> = self.beta.iter().zip(&direction).map(|(beta, d)| beta + step * d).collect();
         let mut values: Vec<f64> = (0..signs.len()).map(|i| self.values[i] + step * (lifted[i] + along_bias)).collect();
         let bias = self.bias + step * along_bias;
@@ -279,7 +309,7 @@ impl Point {
             // The whole step is taken: leave no rounding of the way behind.
             beta.fill(0.0);
             active.iter().zip(&target).for_each(|(&i, &value)| beta[i] = value);
-            values = table.product(&beta).iter().map(|value| value + bias).collect();
+            values = table.product(&beta, poll)?.iter().map(|value| value + bias).collect();
         }
         let finite = bias.is_finite() && beta.iter().chain(&values).all(|value| value.is_finite());
         ControlFlow::Continue(finite.then_some(Point { beta, bias, values }))
@@ -336,6 +366,18 @@ mod tests {
         let solution = fixture.solve(SolverKind::KernelNewton, &tolerance(1e-8));
         assert_eq!(solution.stop, Stop::Converged);
         assert!((fixture.primal(&solution) - linear).abs() <= 1e-8 * linear);
+    }
+
+    #[test]
+    fn separable_rows_at_a_large_cost_converge() {
+        for seed in 0..5 {
+            for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
+                let fixture = Fixture::new(&blobs(24, 3.5, seed), 1e8).loss(Loss::Squared).bias(bias);
+                let solution = fixture.solve(SolverKind::KernelNewton, &Settings::default());
+                assert_eq!(solution.stop, Stop::Converged, "seed {seed} {bias:?}");
+                assert!(fixture.violation(&solution) <= 1e-3);
+            }
+        }
     }
 
     #[test]

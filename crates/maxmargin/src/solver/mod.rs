@@ -18,6 +18,7 @@
 mod cache;
 mod cholesky;
 mod choose;
+mod drift;
 mod dual_ascent;
 #[cfg(test)]
 mod fixtures;
@@ -36,6 +37,8 @@ mod sgd;
 pub(crate) mod smo;
 
 use serde::{Deserialize, Serialize};
+
+pub use lda::{Projection, fisher_criterion, projection as lda_projection};
 
 use crate::control::{Control, Stop};
 use crate::error::Error;

@@ -204,9 +204,8 @@ fn descend(
                 (sum[..columns].iter().map(|v| scale * v).collect(), scale * sum[columns], bias)
             };
             let whole = |i: usize| costs[i] * (f64::from(hits[i]) / *sweeps as f64); // (SG.3)
-            let recent = |i: usize| {
-                costs[i] * (f64::from(hits[i] - older.hits[i]) / (*sweeps - older.sweeps).max(1) as f64)
-            };
+            let recent =
+                |i: usize| costs[i] * (f64::from(hits[i] - older.hits[i]) / (*sweeps - older.sweeps).max(1) as f64);
             let alphas = [(0..size).map(whole).collect(), (0..size).map(recent).collect()];
             let check = check(problem, weights, folded_bias, free_bias, alphas);
             if !check.gap.is_finite() {
@@ -275,8 +274,7 @@ fn balance(alpha: &mut [f64], signs: &[f64]) {
 ///
 /// The sum is convex and piecewise linear with corners at `y_i − value_i`: sort them and walk until the slope turns.
 fn best_bias(values: &[f64], signs: &[f64], costs: &[f64], start: f64) -> f64 {
-    let mut corners: Vec<(f64, f64)> =
-        (0..values.len()).map(|i| (signs[i] - values[i], costs[i])).collect();
+    let mut corners: Vec<(f64, f64)> = (0..values.len()).map(|i| (signs[i] - values[i], costs[i])).collect();
     corners.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     // Far to the left every positive row has slack: the slope is minus their cost, and each corner adds one cost.
     let positive: f64 = (0..values.len()).filter(|&i| signs[i] > 0.0).map(|i| costs[i]).sum();
@@ -308,13 +306,16 @@ mod tests {
                     let fixture = Fixture::new(&blobs(400, 2.5, 4), cost).bias(bias);
                     let settings = Settings { averaged, ..tolerance(1e-3) };
                     let solution = fixture.solve(SolverKind::Sgd, &settings);
-                    println!("{bias:?} averaged {averaged} {cost}: {:?} after {}", solution.stop, solution.iterations);
                     let alpha = solution.alpha.as_ref().unwrap();
                     let gap = fixture.with(|problem| {
                         let dual = problem.dual().unwrap();
                         fixture.primal(&solution) + dual.objective(alpha, &dual.gradient(alpha))
                     });
-                    assert!((0.0..=1e-3 * fixture.primal(&solution)).contains(&gap), "{gap} {}", fixture.primal(&solution));
+                    assert!(
+                        (0.0..=1e-3 * fixture.primal(&solution)).contains(&gap),
+                        "{gap} {}",
+                        fixture.primal(&solution)
+                    );
                 }
             }
         }

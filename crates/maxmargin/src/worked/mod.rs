@@ -34,6 +34,7 @@ use crate::control::Control;
 use crate::data::{self, Dataset, Label};
 use crate::error::{Error, quoted};
 use crate::model::{Machine, Model};
+use crate::problem::Loss;
 use crate::solver::{Settings, SolverKind};
 use crate::training::TrainingParams;
 use crate::workers::Workers;
@@ -142,9 +143,13 @@ impl Check {
     }
 }
 
-/// A number as the tables print it: six digits after the point, or an exponent where that shows nothing.
+/// A number as the tables print it: whole, with six digits after the point, or with an exponent where that shows nothing.
 fn number(value: f64) -> String {
-    if value != 0.0 && value.abs() < 1e-3 { format!("{value:.3e}") } else { format!("{value:.6}") }
+    match value.abs() {
+        size if value.fract() == 0.0 && size < 1e6 => format!("{value}"),
+        size if size < 1e-3 => format!("{value:.3e}"),
+        _ => format!("{value:.6}"),
+    }
 }
 
 /// A check as it is reported: with the verdict.
@@ -295,10 +300,10 @@ fn minimises(kind: SolverKind) -> bool {
     !matches!(kind, SolverKind::Sgd | SolverKind::Perceptron | SolverKind::KernelPerceptron | SolverKind::Lda)
 }
 
-/// The parameters that the examples start from.
+/// The parameters that the examples start from. The loss is named, or else each solver would take its own.
 fn params() -> TrainingParams {
     let settings = Settings { tolerance: SOLVER_TOLERANCE, ..Settings::default() };
-    TrainingParams { settings, ..TrainingParams::default() }
+    TrainingParams { loss: Some(Loss::Hinge), settings, ..TrainingParams::default() }
 }
 
 fn embedded(name: &str) -> Result<Dataset, Error> {

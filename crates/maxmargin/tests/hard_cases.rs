@@ -1,0 +1,227 @@
+//! Data at the edge: every solver answers with an error that says what to do, or with a finite model, and comes to an end.
+
+use std::ops::ControlFlow;
+
+use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::kernel::{Custom, Gamma, KernelParams};
+use maxmargin::problem::{Bias, Loss};
+use maxmargin::solver::{Settings, SolverKind};
+use maxmargin::training::{Penalty, TrainingParams};
+use maxmargin::{Error, Progress, Stop, Workers};
+
+/// So many steps are enough to meet every number that such data makes.
+const CAP: u64 = 3000;
+
+fn data(points: &[(&[f64], &str)]) -> Dataset {
+    let values: Vec<f64> = points.iter().flat_map(|(x, _)| x.to_vec()).collect();
+    let labels = Labels::new(points.iter().map(|&(_, label)| Label::new(label)));
+    Dataset::new(Matrix::dense(points.len(), points[0].0.len(), values).unwrap(), labels).unwrap()
+}
+
+/// Nothing special: 24 points of two classes that overlap a little.
+fn plain() -> Dataset {
+    let values: Vec<f64> = (0..24)
+        .flat_map(|i| {
+            let (i, side) = (f64::from(i), if i % 2 == 0 { -1.0 } else { 1.0 });
+            [side + (i * 1.7).sin(), (i * 2.3).cos()]
+        })
+        .collect();
+    let labels = Labels::new((0..24).map(|i| Label::new(["-1", "+1"][i % 2])));
+    Dataset::new(Matrix::dense(24, 2, values).unwrap(), labels).unwrap()
+}
+
+/// The columns of a data set multiplied by these factors.
+fn scaled(data: &Dataset, factors: &[f64]) -> Dataset {
+    let values: Vec<f64> = (0..data.rows())
+        .flat_map(|row| {
+            data.matrix().row(row).into_iter().zip(factors).map(|(x, factor)| x * factor).collect::<Vec<_>>()
+        })
+        .collect();
+    data.clone().with_matrix(Matrix::dense(data.rows(), data.columns(), values).unwrap()).unwrap()
+}
+
+fn rbf(gamma: f64) -> KernelParams {
+    KernelParams::Rbf { gamma: Gamma::Value(gamma) }
+}
+
+/// Trains by every solver, loss and bias with a cap on the steps. Returns how many models came out.
+fn survive(name: &str, data: &Dataset, kernel: &KernelParams, penalty: Penalty) -> usize {
+    let mut models = 0;
+    for kind in SolverKind::ALL {
+        for loss in [None, Some(Loss::Hinge), Some(Loss::Squared)] {
+            for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
+                let settings = Settings { tolerance: 1e-6, max_iterations: Some(CAP), ..Settings::default() };
+                let params = TrainingParams {
+                    kernel: kernel.clone(),
+                    penalty,
+                    loss,
+                    bias,
+                    solver: Some(kind),
+                    settings,
+                    ..TrainingParams::default()
+                };
+                models += usize::from(survives(&format!("{name}: {kind:?}, {loss:?}, {bias:?}"), data, params));
+            }
+        }
+    }
+    models
+}
+
+/// Whether a model came out. An error must have a way out; a model must be finite and its certificate true.
+fn survives(name: &str, data: &Dataset, params: TrainingParams) -> bool {
+    let training = match params.check() {
+        Ok(training) => training,
+        Err(error) => {
+            assert!(!error.help().is_empty(), "{name}");
+            return false;
+        }
+    };
+    let mut polls = 0u64;
+    let mut control = |_: Progress| {
+        polls += 1;
+        if polls > 1_000_000 { ControlFlow::Break(Stop::TimeLimit) } else { ControlFlow::Continue(()) }
+    };
+    let model = match training.fit(data, &Workers::none(), &mut control) {
+        Ok(model) => model,
+        Err(error) => {
+            assert!(!error.help().is_empty() && !error.to_string().contains("parts do not fit"), "{name}: {error}");
+            return false;
+        }
+    };
+    assert_ne!(model.stop(), Stop::TimeLimit, "{name}: a cap of {CAP} steps was not kept");
+    let predictions = model.predict(data, &Workers::none()).unwrap();
+    for row in 0..data.rows() {
+        let value = predictions.decision_values(row)[0];
+        assert!(value.is_finite(), "{name}: decision value {value} of row {row}");
+    }
+    if let Some(found) = model.machines()[0].evidence.certificate() {
+        let numbers = [found.primal, found.dual, found.gap, found.violation, found.infeasibility, found.slack_sum];
+        assert!(numbers.iter().all(|number| !number.is_nan()), "{name}: {found:?}");
+        assert!(found.gap >= 0.0 && found.dual.is_finite(), "{name}: {found:?}");
+        let verification = model.verify(data, &Workers::none()).unwrap();
+        assert!(verification.holds(), "{name}: {:?}", verification.disagreements);
+    }
+    true
+}
+
+/// Each kernel that such data is likely to meet.
+fn kernels() -> [KernelParams; 3] {
+    [KernelParams::Linear, rbf(0.5), KernelParams::Polynomial { gamma: Gamma::Value(1.0), coef0: 1.0, degree: 2 }]
+}
+
+#[test]
+fn rows_that_repeat_with_both_labels() {
+    let all: Vec<(&[f64], &str)> =
+        vec![(&[1.0, 2.0], "a"), (&[1.0, 2.0], "b"), (&[1.0, 2.0], "a"), (&[0.0, 1.0], "b"), (&[0.0, 1.0], "a")];
+    for kernel in kernels() {
+        assert!(survive("repeated", &data(&all), &kernel, Penalty::C(1.0)) > 0);
+    }
+    // Only one point, with both labels: no direction at all.
+    for kernel in kernels() {
+        assert!(survive("one point", &data(&all[..3]), &kernel, Penalty::C(1.0)) > 0);
+    }
+    let hard = TrainingParams { penalty: Penalty::Hard, ..TrainingParams::default() };
+    let error = hard.check().unwrap().fit(&data(&all), &Workers::none(), &mut maxmargin::Unattended).unwrap_err();
+    assert!(matches!(error, Error::NotSeparable { .. }), "{error}");
+}
+
+#[test]
+fn one_row_a_class() {
+    let two = data(&[(&[0.0, 1.0], "a"), (&[1.0, 0.0], "b")]);
+    for kernel in kernels() {
+        for penalty in [Penalty::C(1.0), Penalty::C(1e-3), Penalty::Hard] {
+            assert!(survive("two rows", &two, &kernel, penalty) > 0, "{kernel:?}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_zeros() {
+    let zeros = data(&[(&[0.0, 0.0], "a"), (&[0.0, 0.0], "b"), (&[0.0, 0.0], "b")]);
+    let mixed = data(&[(&[0.0, 0.0], "a"), (&[1.0, 0.0], "b"), (&[0.0, 0.0], "b")]);
+    for kernel in kernels() {
+        for data in [&zeros, &mixed] {
+            survive("zeros", data, &kernel, Penalty::C(1.0));
+            survive("zeros", data, &kernel, Penalty::Hard);
+        }
+    }
+}
+
+#[test]
+fn a_constant_column() {
+    let mut values: Vec<f64> = Vec::new();
+    let base = plain();
+    (0..24).for_each(|row| values.extend([&base.matrix().row(row)[..], &[7.0, 0.0]].concat()));
+    let data = Dataset::new(Matrix::dense(24, 4, values).unwrap(), base.labels().clone()).unwrap();
+    for kernel in kernels() {
+        assert!(survive("constant", &data, &kernel, Penalty::C(1.0)) > 0);
+    }
+}
+
+#[test]
+fn penalties_at_both_ends() {
+    for kernel in kernels() {
+        for cost in [1e-10, 1e12, 1e-300, 1e300] {
+            survive(&format!("C = {cost:e}"), &plain(), &kernel, Penalty::C(cost));
+        }
+    }
+    assert!(survive("C = 1e-10", &plain(), &KernelParams::Linear, Penalty::C(1e-10)) > 0);
+    assert!(survive("C = 1e12", &plain(), &KernelParams::Linear, Penalty::C(1e12)) > 0);
+}
+
+#[test]
+fn kernels_at_both_ends() {
+    for gamma in [1e-12, 1e6, 1e-300, 1e300] {
+        assert!(survive(&format!("gamma = {gamma:e}"), &plain(), &rbf(gamma), Penalty::C(1.0)) > 0);
+    }
+}
+
+#[test]
+fn kernels_that_are_none() {
+    let minus = Custom::new("minus", |x, z| -x.iter().zip(z).map(|(a, b)| a * b).sum::<f64>());
+    let mixed = Custom::new("mixed", |x, z| x[0] * z[0] - 3.0 * x[1] * z[1]);
+    let sigmoid = KernelParams::Sigmoid { gamma: Gamma::Value(1.75), coef0: 0.1 };
+    for kernel in [KernelParams::Custom(minus), KernelParams::Custom(mixed), sigmoid] {
+        for cost in [1e-3, 1.0, 1e3, 1e12] {
+            assert!(survive(&format!("{kernel:?}, C = {cost:e}"), &plain(), &kernel, Penalty::C(cost)) > 0);
+        }
+    }
+}
+
+#[test]
+fn columns_of_any_scale() {
+    for factors in [
+        [1e150, 1.0],
+        [1e-150, 1.0],
+        [1e150, 1e-150],
+        [1e-150, 1e-150],
+        [1e149, 1e149],
+        [1e-300, 1e-300],
+        [1e300, 1e300],
+        [1e8, 1e-8],
+    ] {
+        let data = scaled(&plain(), &factors);
+        for kernel in kernels() {
+            for cost in [1.0, 1e12] {
+                survive(&format!("{factors:?}, C = {cost:e}, {kernel:?}"), &data, &kernel, Penalty::C(cost));
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_cap_of_the_user_there_is_one_of_the_solver() {
+    // No end in sight: classes that overlap, a tolerance below rounding.
+    for kind in SolverKind::ALL {
+        for kernel in [KernelParams::Linear, rbf(0.5)] {
+            let settings = Settings { tolerance: 1e-300, ..Settings::default() };
+            let bias = if kind == SolverKind::DualAscent { Bias::Folded } else { Bias::Explicit };
+            let params = TrainingParams { kernel, bias, solver: Some(kind), settings, ..TrainingParams::default() };
+            let few = plain().select_rows(&(0..8).collect::<Vec<_>>());
+            match params.check().unwrap().fit(&few, &Workers::none(), &mut maxmargin::Unattended) {
+                Ok(model) => assert_ne!(model.stop(), Stop::Interrupted),
+                Err(error) => assert!(matches!(error, Error::Combination { .. }), "{kind:?}: {error}"),
+            }
+        }
+    }
+}
