@@ -24,6 +24,7 @@ mod linear;
 mod mercer;
 mod pairs;
 mod params;
+mod parse;
 mod points;
 mod polynomial;
 mod precomputed;
