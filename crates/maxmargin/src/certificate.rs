@@ -15,6 +15,8 @@ use crate::solver::{Decision, Solution};
 ///
 /// For a hard margin the primal is that of w scaled until every row has margin 1. The dual is taken at a feasible α: a
 /// solver's α is clipped to its bounds, and with an explicit bias the heavier class is scaled down until `Σ α_i y_i = 0`.
+/// The violation and the counts are those of the clipped α, because scaling, be it by rounding alone, takes every
+/// variable of a class off its bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// The objective at the model's own w and b; infinite when a hard margin is not met.
@@ -114,9 +116,13 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         Some(values) => values.clone(),
         None => decision_values(problem, &solution.decision),
     };
-    let (alpha, infeasibility) = feasible(problem, alpha);
+    let Mended { clipped, balanced, infeasibility } = feasible(problem, alpha);
     let norm = squared_norm(problem, &solution.decision, &values);
-    let (quadratic, violation) = dual_parts(problem, solution, &values, &alpha);
+    let (quadratic, violation) = dual_parts(problem, solution, &values, &clipped);
+    let (alpha, quadratic) = match &balanced {
+        Some(balanced) => (balanced, dual_parts(problem, solution, &values, balanced).0),
+        None => (&clipped, quadratic),
+    };
 
     let (signs, costs, loss) = (problem.signs(), problem.costs(), problem.loss());
     let slack: Vec<f64> = signs.iter().zip(&values).map(|(sign, value)| (1.0 - sign * value).max(0.0)).collect();
@@ -141,7 +147,7 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         infeasibility,
         margin: 1.0 / norm.sqrt(),
         slack_sum: slack.iter().sum(),
-        counts: count(problem, &alpha, &slack, tolerance),
+        counts: count(problem, &clipped, &slack, tolerance),
     })
 }
 
@@ -166,30 +172,38 @@ fn why_not(problem: &MarginProblem<'_>, solution: &Solution) -> Option<String> {
     }
 }
 
-/// α clipped to its bounds and, with an explicit bias, balanced; and how far it was from that.
-fn feasible(problem: &MarginProblem<'_>, alpha: &[f64]) -> (Vec<f64>, f64) {
+/// An α that was made feasible.
+struct Mended {
+    /// In its bounds.
+    clipped: Vec<f64>,
+    /// And with equal sums for both classes, where an explicit bias asks for that and `clipped` has not got it.
+    balanced: Option<Vec<f64>>,
+    /// How far it was from either.
+    infeasibility: f64,
+}
+
+/// α clipped to its bounds and, with an explicit bias, balanced.
+fn feasible(problem: &MarginProblem<'_>, alpha: &[f64]) -> Mended {
     let loss = problem.loss();
-    let mut mended: Vec<f64> =
+    let clipped: Vec<f64> =
         alpha.iter().zip(problem.costs()).map(|(alpha, &cost)| alpha.clamp(0.0, loss.dual_bound(cost))).collect();
-    let mut infeasibility = alpha.iter().zip(&mended).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let mut balanced = None;
+    let mut infeasibility = alpha.iter().zip(&clipped).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     if problem.bias() == Bias::Explicit {
         let of_sign = |wanted: f64, values: &[f64]| -> f64 {
             values.iter().zip(problem.signs()).filter(|(_, sign)| **sign == wanted).map(|(alpha, _)| alpha).sum()
         };
-        let (plus, minus) = (of_sign(1.0, &mended), of_sign(-1.0, &mended));
+        let (plus, minus) = (of_sign(1.0, &clipped), of_sign(-1.0, &clipped));
         let difference = (plus - minus).abs();
         infeasibility = infeasibility.max(difference);
         // Rounding alone is left as it is.
         if difference > 1e-13 * (plus + minus) {
             let (heavy, factor) = if plus > minus { (1.0, minus / plus) } else { (-1.0, plus / minus) };
-            for (alpha, sign) in mended.iter_mut().zip(problem.signs()) {
-                if *sign == heavy {
-                    *alpha *= factor;
-                }
-            }
+            let scale = |(&alpha, &sign): (&f64, &f64)| if sign == heavy { alpha * factor } else { alpha };
+            balanced = Some(clipped.iter().zip(problem.signs()).map(scale).collect());
         }
     }
-    (mended, infeasibility)
+    Mended { clipped, balanced, infeasibility }
 }
 
 /// ‖w‖² of the decision function, the folded bias included.

@@ -232,15 +232,17 @@ impl Training {
             let mut control = OfMachine { inner: control, machine: (number, pairings.len()) };
             let (problem, cost) =
                 machine_problem(&kernel, &points, workers, labels.codes(), data.weights(), pairing, &parts)?;
+            let (kind, reason) = match params.solver {
+                Some(kind) => (kind, None),
+                None => solver::choose(&problem),
+            };
+            // Before the search for a separator, which is dear: what this solver cannot do it says at once.
+            solver::supports(kind, &problem, &params.settings)?;
             if problem.hard() {
                 let name = |class: usize| labels.classes()[class].text().to_string();
                 let negative = pairing.negative.map_or_else(|| "rest".to_string(), name);
                 check_separable(&problem, (negative, name(pairing.positive)), &mut control)?;
             }
-            let (kind, reason) = match params.solver {
-                Some(kind) => (kind, None),
-                None => solver::choose(&problem),
-            };
             parts.solver = kind.name().into();
             let mut solution = solver::solve(kind, &problem, &params.settings, &mut control)?;
             if number == 0 {
@@ -262,10 +264,18 @@ impl Training {
         pairing: Pairing,
         cost: f64,
     ) -> (Machine, Vec<(u64, f64)>) {
-        if solution.decision_values.is_none() {
+        // A linear model's own values cost no more than a pass over the data.
+        if matches!(solution.decision, Decision::Linear { .. }) || solution.decision_values.is_none() {
             solution.decision_values = Some(decision_values(problem, &solution.decision));
         }
-        let evidence = certify(problem, &solution, self.params.settings.tolerance);
+        let mut evidence = certify(problem, &solution, self.params.settings.tolerance);
+        let values = solution.decision_values.as_deref().unwrap_or_default();
+        let noise = rounding_of_primal(problem, values);
+        if evidence.certificate().is_some_and(|found| noise > 1e-7 * found.primal.abs().max(1.0)) {
+            // So large a C magnifies the last bits, which depend on how a solver came to its values: only the model's own will do.
+            solution.decision_values = Some(decision_values(problem, &solution.decision));
+            evidence = certify(problem, &solution, self.params.settings.tolerance);
+        }
         let values = solution.decision_values.as_deref().unwrap_or_default();
         let wrong = |(&value, &sign): (&f64, &f64)| if value > 0.0 { sign < 0.0 } else { sign > 0.0 };
         let training_errors = values.iter().zip(problem.signs()).filter(|&pair| wrong(pair)).count();
@@ -299,6 +309,15 @@ impl Training {
         };
         (machine, expansion)
     }
+}
+
+/// What rounding of the decision values in their last bits can do to the primal objective.
+fn rounding_of_primal(problem: &MarginProblem<'_>, values: &[f64]) -> f64 {
+    let of_row = |((&value, &sign), &cost): ((&f64, &f64), &f64)| {
+        let slope = cost * (2.0 * (1.0 - sign * value)).max(1.0);
+        if cost.is_finite() { slope * (1.0 + value.abs()) } else { 0.0 }
+    };
+    4.0 * f64::EPSILON * values.iter().zip(problem.signs()).zip(problem.costs()).map(of_row).sum::<f64>()
 }
 
 /// The binary problem of one machine: the rows of its classes, those of weight 0 left out. And its C.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
-use maxmargin::kernel::{Gamma, KernelParams};
+use maxmargin::kernel::{Custom, Gamma, KernelParams};
 use maxmargin::problem::{Bias, Loss};
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::{Penalty, TrainingParams};
@@ -173,6 +173,18 @@ fn penalties_at_both_ends() {
 fn kernels_at_both_ends() {
     for gamma in [1e-12, 1e6, 1e-300, 1e300] {
         assert!(survive(&format!("gamma = {gamma:e}"), &plain(), &rbf(gamma), Penalty::C(1.0)) > 0);
+    }
+}
+
+#[test]
+fn kernels_that_are_none() {
+    let minus = Custom::new("minus", |x, z| -x.iter().zip(z).map(|(a, b)| a * b).sum::<f64>());
+    let mixed = Custom::new("mixed", |x, z| x[0] * z[0] - 3.0 * x[1] * z[1]);
+    let sigmoid = KernelParams::Sigmoid { gamma: Gamma::Value(1.75), coef0: 0.1 };
+    for kernel in [KernelParams::Custom(minus), KernelParams::Custom(mixed), sigmoid] {
+        for cost in [1e-3, 1.0, 1e3, 1e12] {
+            assert!(survive(&format!("{kernel:?}, C = {cost:e}"), &plain(), &kernel, Penalty::C(cost)) > 0);
+        }
     }
 }
 

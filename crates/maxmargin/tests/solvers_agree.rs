@@ -76,6 +76,11 @@ fn complaints(problem: &Random, kind: SolverKind, optimum: Option<Optimum>) -> O
     if machine.stop == Stop::Converged {
         let accuracy = 1e-6 * size + 1e-9 + rounding;
         demand(verdict.violation <= TOLERANCE + verdict.rounding, format!("converged at {:e}", verdict.violation));
+        let mass: f64 = answer.coefficients.iter().map(|c| c.abs()).sum();
+        demand(
+            verdict.infeasibility <= 1e-9 * mass,
+            format!("converged, but infeasible by {:e}", verdict.infeasibility),
+        );
         demand(optimum.distance(verdict.dual) <= accuracy, format!("dual {} not {optimum:?}", verdict.dual));
         let promised = promised(&problem.case, &answer, TOLERANCE);
         demand(
@@ -122,6 +127,77 @@ fn every_solver_of_a_problem_finds_the_optimum_and_certifies_it_truly() {
         let (converged, all) = (count(Some("converged")), count(None));
         assert!(all > 0, "{kind} takes no part");
         assert!(converged * 10 >= all * 8, "{kind} converges on {converged} of {all} problems only");
+    }
+}
+
+#[test]
+fn stochastic_descent_brackets_the_optimum_by_its_certified_gap() {
+    let (mut converged, mut problems) = (0, 0);
+    for seed in 0..4 * SEEDS {
+        let problem = random(seed);
+        if problem.formula != Formula::Linear || problem.case.loss != Loss::Hinge {
+            continue;
+        }
+        problems += 1;
+        let settings = Settings { tolerance: 1e-2, ..Settings::default() };
+        let params = TrainingParams { solver: Some(SolverKind::Sgd), settings, ..problem.params.clone() };
+        let model = params.check().unwrap().fit(&problem.data, &Workers::none(), &mut Unattended).unwrap();
+        let certificate = model.machines()[0].evidence.certificate().unwrap();
+        let (verdict, optimum) = (problem.case.judge(&Answer::of(&model)), optimum(&problem.case));
+        let slack = 1e-8 * optimum.size() + 1e-9;
+        let name = format!("seed {seed} ({}): {certificate:?}, {verdict:?}, {optimum:?}", problem.describe());
+        assert!(verdict.primal >= optimum.low - slack && verdict.dual <= optimum.high + slack, "{name}");
+        let same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs()) + 1e-12;
+        assert!(same(certificate.primal, verdict.primal) && same(certificate.dual, verdict.dual), "{name}");
+        if model.stop() == Stop::Converged {
+            converged += 1;
+            assert!(certificate.gap <= 1e-2 * certificate.primal.max(1.0), "{name}");
+        }
+        assert!(model.verify(&problem.data, &Workers::none()).unwrap().holds(), "{name}");
+    }
+    assert!(converged * 2 >= problems, "{converged} of {problems} converge");
+}
+
+#[test]
+fn logistic_regression_ends_where_its_gradient_is_nothing() {
+    for seed in 0..SEEDS {
+        let problem = random(seed);
+        if problem.formula != Formula::Linear {
+            continue;
+        }
+        let case = &problem.case;
+        let settings = Settings { tolerance: TOLERANCE, ..Settings::default() };
+        let solver = Some(SolverKind::Logistic);
+        let params = TrainingParams { solver, loss: Some(Loss::Logistic), settings, ..problem.params.clone() };
+        let model = params.check().unwrap().fit(&problem.data, &Workers::none(), &mut Unattended).unwrap();
+        assert_eq!(model.stop(), Stop::Converged, "seed {seed} ({})", problem.describe());
+        let machine = &model.machines()[0];
+        let (weights, bias) = (machine.weights.as_ref().unwrap(), machine.bias);
+        // ∇ of ½‖w‖² + Σ C_i log(1 + exp(−y_i f(x_i))), by the definition.
+        let gradient = |weights: &[f64], bias: f64| {
+            let mut gradient = weights.to_vec();
+            gradient.push(if case.bias == Bias::Folded { bias } else { 0.0 });
+            for (i, x) in case.rows.iter().enumerate() {
+                let margin = case.signs[i] * (oracle::dot(x, weights) + bias);
+                let pull = case.costs[i] * case.signs[i] / (1.0 + margin.exp());
+                for (slope, x) in gradient.iter_mut().zip(x.iter().chain([&1.0])) {
+                    *slope -= pull * x;
+                }
+            }
+            if case.bias == Bias::None {
+                gradient.pop();
+            }
+            gradient.iter().map(|slope| slope.abs()).fold(0.0, f64::max)
+        };
+        let mass: f64 = case.costs.iter().sum();
+        let found = gradient(weights, bias);
+        assert!(found <= TOLERANCE + 1e-13 * mass, "seed {seed} ({}): {found:e}", problem.describe());
+        let certified = machine.evidence.certificate().unwrap();
+        assert!((certified.violation - found).abs() <= 1e-9 + 1e-13 * mass, "seed {seed}: {certified:?} {found:e}");
+        assert!(certified.gap >= 0.0, "seed {seed}: {certified:?}");
+        // The control: elsewhere it is not.
+        let elsewhere: Vec<f64> = weights.iter().map(|weight| weight + 0.1).collect();
+        assert!(gradient(&elsewhere, bias) > TOLERANCE, "seed {seed}");
     }
 }
 

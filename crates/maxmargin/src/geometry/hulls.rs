@@ -108,7 +108,8 @@ fn search(
                     .map(|i| (problem.rows()[i], alpha[i]))
                     .collect()
             };
-            let at_least = if meet { 0.0 } else { at_least };
+            // Both are one number in exact arithmetic: rounding must not turn them round.
+            let at_least = if meet { 0.0 } else { at_least.min(distance) };
             return Ok(NearestPoints { distance, at_least, positive: rows(1.0), negative: rows(-1.0), stop });
         }
         dual = dual.with_start(alpha)?;

@@ -148,6 +148,14 @@ impl<'a> DualProblem<'a> {
         alpha.iter().zip(gradient.iter().zip(&self.linear)).map(|(alpha, (g, p))| 0.5 * alpha * (g + p)).sum()
     }
 
+    /// Whether an error of this size in each component of the gradient could show in a certificate: in the violation, or in
+    /// the primal objective, where each row's slack counts by its bound (or, without one, by its α).
+    pub(crate) fn is_noisy(&self, alpha: &[f64], gradient: &[f64], error: f64) -> bool {
+        let weight = |(&upper, &alpha): (&f64, &f64)| if upper.is_finite() { upper } else { alpha };
+        let mass: f64 = self.upper.iter().zip(alpha).map(weight).sum();
+        error * mass.max(1.0) > 1e-7 * self.objective(alpha, gradient).abs().max(1.0)
+    }
+
     /// The largest violation of the optimality conditions at α, given its gradient g
     ///
     /// ```text

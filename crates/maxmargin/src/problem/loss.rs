@@ -49,8 +49,10 @@ impl Loss {
             Loss::Squared => alpha - alpha * alpha / (4.0 * cost),
             Loss::Logistic => {
                 let part = alpha / cost;
-                let entropy = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
-                cost * (entropy(part) + entropy(1.0 - part))
+                let of_part = if part > 0.0 { -part * part.ln() } else { 0.0 };
+                // log(1 − p) of a small p keeps its digits: a large C multiplies whatever is lost here.
+                let of_rest = if part < 1.0 { -(1.0 - part) * (-part).ln_1p() } else { 0.0 };
+                cost * (of_part + of_rest)
             }
         }
     }

@@ -30,6 +30,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 use super::cache::RowCache;
+use super::drift::Drift;
 use super::smo::DualSolution;
 use super::{Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
@@ -52,7 +53,9 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         } else {
             let vectors = 10 * 8 * dual.len() as u64;
             let cache = RowCache::new(dual.len(), settings.memory.saturating_sub(vectors));
-            let keeper = Gradient { cache, gradient: dual.linear().to_vec() };
+            let (diagonal, gradient) = (dual.diagonal(), dual.linear().to_vec());
+            let drift = Drift::new(&diagonal, &gradient);
+            let keeper = Gradient { cache, diagonal, gradient, drift };
             ascend(dual, keeper, settings, control)
         }
     })
@@ -64,6 +67,8 @@ trait Keeper {
     fn component(&self, dual: &DualProblem<'_>, k: usize) -> f64;
     /// α_k has moved by `delta`.
     fn moved(&mut self, dual: &DualProblem<'_>, k: usize, delta: f64);
+    /// A bound on the rounding error that the moves may have left in each component.
+    fn drift(&self) -> f64;
 }
 
 /// w of a linear kernel, the folded bias last.
@@ -92,12 +97,19 @@ impl Keeper for Weights<'_> {
         self.problem.points().matrix().add_scaled(dual.rows()[k], scale, &mut self.weights);
         self.bias += scale * self.constant;
     }
+
+    /// What is kept is w, and the model's is computed anew.
+    fn drift(&self) -> f64 {
+        0.0
+    }
 }
 
 /// The whole gradient, for any kernel.
 struct Gradient {
     cache: RowCache,
+    diagonal: Vec<f64>,
     gradient: Vec<f64>,
+    drift: Drift,
 }
 
 impl Keeper for Gradient {
@@ -110,6 +122,11 @@ impl Keeper for Gradient {
         for ((value, sign), kernel) in self.gradient.iter_mut().zip(dual.signs()).zip(self.cache.row(dual, k)) {
             *value += scale * sign * kernel;
         }
+        self.drift.add(delta, self.diagonal[k], &self.gradient);
+    }
+
+    fn drift(&self) -> f64 {
+        self.drift.error()
     }
 }
 
@@ -158,7 +175,9 @@ fn ascend(
             let target =
                 if diagonal[k] > 0.0 { alpha[k] - slope / diagonal[k] } else { -slope.signum() * f64::INFINITY };
             let target = target.clamp(0.0, upper);
-            if target == f64::INFINITY {
+            // No end, or none within reach of f64: a hard margin that does not exist, or a kernel that is not positive
+            // semidefinite.
+            if target == f64::INFINITY || !(slope.abs() < HUGE) {
                 break 'sweeps Stop::Diverged;
             }
             let delta = target - alpha[k];
@@ -196,13 +215,19 @@ fn ascend(
             outward = f64::INFINITY;
         }
     };
-    let gradient = gradient(dual, &keeper, &alpha);
+    let mut gradient = gradient(dual, &keeper, &alpha);
+    if dual.is_noisy(&alpha, &gradient, keeper.drift()) {
+        gradient = dual.gradient(&alpha);
+    }
     DualSolution { alpha, gradient, stop, iterations: sweeps }
 }
 
 fn gradient(dual: &DualProblem<'_>, keeper: &impl Keeper, alpha: &[f64]) -> Vec<f64> {
     (0..dual.len()).map(|k| keeper.component(dual, k) + dual.ridge()[k] * alpha[k]).collect()
 }
+
+/// A gradient of this size is on its way to infinity.
+const HUGE: f64 = 1e250;
 
 /// Steps between two looks at the control: a few milliseconds of work at most.
 const POLL_EVERY: usize = 64;

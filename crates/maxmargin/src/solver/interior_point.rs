@@ -113,7 +113,10 @@ pub(crate) fn solve_dual(
     };
     match status {
         // The crate's dual is the dual of the dual: infeasible when (D.1) has no lower bound.
-        SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => (start, Stop::Diverged, steps),
+        SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => {
+            let stop = if may_be_unbounded(dual) { Stop::Diverged } else { Stop::Stalled };
+            (start, stop, steps)
+        }
         _ if point.len() != dual.len() || !point.iter().all(|value| value.is_finite()) => (start, Stop::Stalled, steps),
         _ => {
             let mut alpha = settle(dual, point);
@@ -139,6 +142,11 @@ pub(crate) fn solve_dual(
     }
 }
 
+/// Whether a variable has neither an upper bound nor a ridge: the hard margin.
+fn may_be_unbounded(dual: &DualProblem<'_>) -> bool {
+    (0..dual.len()).any(|i| dual.upper()[i].is_infinite() && dual.ridge()[i] == 0.0)
+}
+
 /// Runs the method on a thread of its own, and hands back its point and why it stopped.
 fn minimise(
     dual: &DualProblem<'_>,
@@ -156,6 +164,9 @@ fn minimise(
         tol_gap_rel: precision,
         tol_feas: precision,
         max_threads: 1,
+        // A program that has a lower bound must not be taken for one that has none.
+        tol_infeas_abs: if may_be_unbounded(dual) { 1e-8 } else { 1e-30 },
+        tol_infeas_rel: if may_be_unbounded(dual) { 1e-8 } else { 1e-30 },
         ..DefaultSettings::default()
     };
     let enough = Arc::new(AtomicBool::new(false));
@@ -191,12 +202,19 @@ struct Program {
     constraints: CscMatrix<f64>,
     bounds: Vec<f64>,
     cones: Vec<SupportedConeT<f64>>,
+    /// α is this many times x, so that numbers near 1 are what the method meets.
+    scale: f64,
 }
 
 impl Program {
     fn new(dual: &DualProblem<'_>, control: &mut dyn Control) -> ControlFlow<Stop, Self> {
         let size = dual.len();
         let (signs, ridge) = (dual.signs(), dual.ridge());
+        let curvature = dual.diagonal().iter().map(|value| value.abs() / size as f64).sum::<f64>();
+        let largest = dual.upper().iter().chain(dual.start()).copied().filter(|value| value.is_finite());
+        let largest = largest.fold(0.0, f64::max);
+        let scale = if largest > 0.0 { largest.min(1.0 / curvature) } else { 1.0 / curvature };
+        let scale = if scale > 0.0 && scale.is_finite() { scale } else { 1.0 };
         let entries = size * (size + 1) / 2;
         let (mut offsets, mut places) = (vec![0], Vec::with_capacity(entries));
         let mut values = Vec::with_capacity(entries);
@@ -206,29 +224,28 @@ impl Program {
             dual.kernel_row(j, &mut kernel_row);
             for i in 0..=j {
                 places.push(i);
-                values.push(signs[i] * signs[j] * kernel_row[i] + if i == j { ridge[i] } else { 0.0 });
+                let entry = signs[i] * signs[j] * kernel_row[i] + if i == j { ridge[i] } else { 0.0 };
+                values.push(scale * entry);
             }
             offsets.push(values.len());
         }
         let quadratic = CscMatrix::new(size, size, offsets, places, values);
 
         let groups = groups(dual);
-        let mut bounds: Vec<f64> = groups.iter().map(|group| sum_of(dual, group, dual.start())).collect();
+        let mut bounds: Vec<f64> = groups.iter().map(|group| sum_of(dual, group, dual.start()) / scale).collect();
         bounds.extend(vec![0.0; size]);
         let (mut offsets, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
-        for j in 0..size {
-            for (row, group) in groups.iter().enumerate() {
-                if group.contains(signs[j]) {
-                    places.push(row);
-                    values.push(signs[j]);
-                }
+        for (j, &sign) in signs.iter().enumerate() {
+            for (row, _) in groups.iter().enumerate().filter(|(_, group)| group.contains(sign)) {
+                places.push(row);
+                values.push(sign);
             }
             places.push(groups.len() + j);
             values.push(-1.0);
             if dual.upper()[j].is_finite() {
                 places.push(bounds.len());
                 values.push(1.0);
-                bounds.push(dual.upper()[j]);
+                bounds.push(dual.upper()[j] / scale);
             }
             offsets.push(values.len());
         }
@@ -237,7 +254,7 @@ impl Program {
         if !groups.is_empty() {
             cones.insert(0, ZeroConeT(groups.len()));
         }
-        ControlFlow::Continue(Program { quadratic, linear: dual.linear().to_vec(), constraints, bounds, cones })
+        ControlFlow::Continue(Program { quadratic, linear: dual.linear().to_vec(), constraints, bounds, cones, scale })
     }
 
     /// The crate's answer; `None` when it refuses the program.
@@ -247,14 +264,14 @@ impl Program {
         enough: Arc<AtomicBool>,
         steps: Arc<AtomicU64>,
     ) -> Option<(Vec<f64>, SolverStatus)> {
-        let Program { quadratic, linear, constraints, bounds, cones } = self;
+        let Program { quadratic, linear, constraints, bounds, cones, scale } = self;
         let mut solver = DefaultSolver::new(quadratic, linear, constraints, bounds, cones, settings).ok()?;
         solver.set_termination_callback(move |info: &DefaultInfo<f64>| {
             steps.store(u64::from(info.iterations), Ordering::Relaxed);
             enough.load(Ordering::Relaxed)
         });
         solver.solve();
-        Some((solver.solution.x.clone(), solver.solution.status))
+        Some((solver.solution.x.iter().map(|x| scale * x).collect(), solver.solution.status))
     }
 }
 

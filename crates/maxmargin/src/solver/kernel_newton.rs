@@ -18,9 +18,11 @@
 //! (K_AA + diag(1/(2C_i))) β_A + b 1 = y_A,   1′β_A = 0                                (KN.3)
 //! ```
 //! (without the second equation and b unless the bias is explicit), solved by Cholesky's method. Then the exact
-//! minimiser of the objective along the line to that point: 1 once A is right, which lands on the optimum.
+//! minimiser of the objective along the line to that point: 1 once A is right, which lands on the optimum. After a step without progress
+//! the whole step is taken: a large C leaves the line search no digits.
 //! The first set A comes from the same problem over every other row, and so on down to a few hundred: the large
-//! systems then have about as many equations as there are support vectors, not rows.
+//! systems then have about as many equations as there are support vectors, not rows. A large C is reached over
+//! smaller ones, a hundred times larger each.
 //!
 //! # Stopping
 //! When the violation of the dual's optimality conditions at `α_i = max(0, y_i β_i)`, as the certificate measures it, is
@@ -52,6 +54,12 @@ const MAX_STEPS: u64 = 1000;
 const PATIENCE: u32 = 10;
 /// Rows of K computed between two questions to the caller.
 const ROWS_A_POLL: usize = 32;
+/// The most steps on a problem that only leads to the whole one.
+const STEPS_A_STAGE: u64 = 50;
+/// C times the mean of K_ii above which smaller costs come first.
+const LARGE_COST: f64 = 1e4;
+/// Rows of K multiplied between two questions to the caller.
+const PRODUCTS_A_POLL: usize = 1024;
 /// A problem of fewer rows starts with all of them active.
 const FEW_ROWS: usize = 500;
 
@@ -64,7 +72,8 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
-    let mut state = State { alpha: vec![0.0; problem.len()], bias: 0.0, values: vec![0.0; problem.len()] };
+    let zeros = || vec![0.0; problem.len()];
+    let mut state = State { alpha: zeros(), coefficients: zeros(), bias: 0.0, values: zeros() };
     let mut iterations = 0;
     let mut notes = Vec::new();
     let stop = match problem.dual() {
@@ -73,7 +82,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         },
         Err(_) => Stop::Stalled,
     };
-    let coefficients: Vec<f64> = state.alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect();
+    let coefficients = state.coefficients;
     let decision = if problem.kernel().is_linear() {
         let (weights, folded) = problem.weights_of_coefficients(&coefficients);
         Decision::Linear { weights, bias: state.bias + folded }
@@ -83,9 +92,10 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
     Solution { decision, alpha: Some(state.alpha), decision_values: Some(state.values), stop, iterations, notes }
 }
 
-/// α, b, and the decision values that belong to them.
+/// α, and the decision function: its coefficients, b and values.
 struct State {
     alpha: Vec<f64>,
+    coefficients: Vec<f64>,
     bias: f64,
     values: Vec<f64>,
 }
@@ -106,20 +116,19 @@ fn run(
     }
     let limit = settings.max_iterations.unwrap_or(MAX_STEPS);
     let size = problem.len();
-    // Every 2^k-th row, from few rows to all: each set starts where the one before it ended.
-    let mut stride = 1;
-    while size / (2 * stride) >= FEW_ROWS {
-        stride *= 2;
-    }
+    let stages = stages(problem);
     let mut point = Point { beta: vec![0.0; size], bias: 0.0, values: vec![0.0; size] };
-    loop {
+    for (stage, &(stride, factor)) in stages.iter().enumerate() {
         let rows: Vec<usize> = (0..size).step_by(stride).collect();
-        let whole = stride == 1;
-        let (mut best, mut lowest, mut idle, mut last_active) = (f64::INFINITY, f64::INFINITY, 0, Vec::new());
+        let costs: Vec<f64> = problem.costs().iter().map(|cost| factor * cost).collect();
+        let (whole, mut steps) = (stage + 1 == stages.len(), 0);
+        let (mut best, mut stored, mut lowest) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+        let (mut idle, mut last_active) = (0, Vec::new());
         loop {
             let mut violation = None;
             if whole {
-                let next = point.certified(problem, &table);
+                let mut poll = || control.poll(Progress { iteration: *iterations, ..Progress::default() });
+                let next = point.certified(problem, &table, &mut poll)?;
                 let gradient: Vec<f64> = (0..size)
                     .map(|i| {
                         let kernel = problem.signs()[i] * (next.values[i] - next.bias);
@@ -133,10 +142,18 @@ fn run(
                 violation = Some(found);
                 let objective = point.objective(problem);
                 idle = if found < best || objective < lowest { 0 } else { idle + 1 };
+                // The best point is the lowest one, and of points as low the one nearest to optimality.
+                let lower = objective < lowest - 1e-9 * lowest.abs() || lowest.is_infinite();
+                let as_low = objective <= lowest + 1e-9 * lowest.abs();
                 lowest = lowest.min(objective);
-                if found < best {
-                    (best, *state) = (found, next);
+                if found <= settings.tolerance {
+                    *state = next;
+                } else if lower || (as_low && found < stored) {
+                    // The point itself is the better decision function, as long as its α are not optimal.
+                    let (coefficients, values) = (point.beta.clone(), point.values.clone());
+                    (stored, *state) = (found, State { coefficients, values, ..next });
                 }
+                best = best.min(found);
             }
             let progress = Progress { iteration: *iterations, violation, ..Progress::default() };
             control.poll(progress)?;
@@ -157,17 +174,44 @@ fn run(
             }
             let active: Vec<usize> =
                 rows.iter().copied().filter(|&i| problem.signs()[i] * point.values[i] < 1.0).collect();
-            if !whole && active == last_active {
+            if !whole && (active == last_active || steps >= STEPS_A_STAGE) {
                 break;
             }
-            let Some(next) = point.step(problem, &table, &rows, &active, &mut || control.poll(progress))? else {
+            steps += 1;
+            // Where the line search has no digits left, whole steps may still find the right set of rows.
+            let whole_step = idle > 0;
+            let mut poll = || control.poll(progress);
+            let Some(next) = point.step(problem, &table, &costs, &rows, &active, whole_step, &mut poll)? else {
                 return ControlFlow::Continue(Stop::Stalled);
             };
             (point, last_active) = (next, active);
             *iterations += 1;
         }
-        stride /= 2;
     }
+    ControlFlow::Continue(Stop::Stalled)
+}
+
+/// The problems that lead to the whole one: every how many rows, and by what all C are multiplied.
+///
+/// First small costs, then many rows. A large C makes large coefficients while the wrong rows are active, and sums
+/// of these lose the digits that the line search needs: starting next to the optimum they never arise.
+fn stages(problem: &MarginProblem<'_>) -> Vec<(usize, f64)> {
+    let size = problem.len();
+    let mut stride = 1;
+    while size / (2 * stride) >= FEW_ROWS {
+        stride *= 2;
+    }
+    let mean = problem.gram().diagonal(problem.rows()).iter().map(|value| value.abs() / size as f64).sum::<f64>();
+    let strength = problem.costs().iter().copied().fold(0.0, f64::max) * mean;
+    let mut stages = vec![(stride, 1.0)];
+    while strength * stages[0].1 > LARGE_COST && stages.len() < 20 {
+        stages.insert(0, (stride, 0.01 * stages[0].1));
+    }
+    while stride > 1 {
+        stride /= 2;
+        stages.push((stride, 1.0));
+    }
+    stages
 }
 
 /// K, row after row.
@@ -195,16 +239,20 @@ impl<'a> Table<'a> {
     }
 
     /// Kβ
-    fn product(&self, beta: &[f64]) -> Vec<f64> {
+    fn product(&self, beta: &[f64], poll: &mut dyn FnMut() -> ControlFlow<Stop>) -> ControlFlow<Stop, Vec<f64>> {
         let used: Vec<usize> = (0..self.size).filter(|&j| beta[j] != 0.0).collect();
         let mut out = vec![0.0; self.size];
-        self.workers.fill_chunks(&mut out, 64, |start, chunk| {
-            for (k, value) in chunk.iter_mut().enumerate() {
-                let row = self.row(start + k);
-                *value = used.iter().map(|&j| row[j] * beta[j]).sum();
-            }
-        });
-        out
+        for (k, block) in out.chunks_mut(PRODUCTS_A_POLL).enumerate() {
+            poll()?;
+            self.workers.fill_chunks(block, 64, |start, chunk| {
+                let first = k * PRODUCTS_A_POLL + start;
+                for (i, value) in (first..).zip(chunk) {
+                    let row = self.row(i);
+                    *value = used.iter().map(|&j| row[j] * beta[j]).sum();
+                }
+            });
+        }
+        ControlFlow::Continue(out)
     }
 }
 
@@ -217,15 +265,21 @@ struct Point {
 
 impl Point {
     /// The dual variables of this point, none below 0, and the decision function they make.
-    fn certified(&self, problem: &MarginProblem<'_>, table: &Table<'_>) -> State {
+    fn certified(
+        &self,
+        problem: &MarginProblem<'_>,
+        table: &Table<'_>,
+        poll: &mut dyn FnMut() -> ControlFlow<Stop>,
+    ) -> ControlFlow<Stop, State> {
         let signs = problem.signs();
         let alpha: Vec<f64> = self.beta.iter().zip(signs).map(|(beta, sign)| (beta * sign).max(0.0)).collect();
         if (0..alpha.len()).all(|i| alpha[i] * signs[i] == self.beta[i]) {
-            return State { alpha, bias: self.bias, values: self.values.clone() };
+            let (coefficients, values) = (self.beta.clone(), self.values.clone());
+            return ControlFlow::Continue(State { alpha, coefficients, bias: self.bias, values });
         }
         let coefficients: Vec<f64> = alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
-        let values = table.product(&coefficients).iter().map(|value| value + self.bias).collect();
-        State { alpha, bias: self.bias, values }
+        let values = table.product(&coefficients, poll)?.iter().map(|value| value + self.bias).collect();
+        ControlFlow::Continue(State { alpha, coefficients, bias: self.bias, values })
     }
 
     /// (KN.1)
@@ -235,16 +289,19 @@ impl Point {
         0.5 * norm + (0..problem.len()).map(row).sum::<f64>()
     }
 
-    /// A step of the problem over some rows, towards the solution of (KN.3) over the active ones; `None` when that has no finite solution.
+    #[allow(clippy::too_many_arguments)] // the parts of one system
+    /// A step of the problem over some rows with these costs, towards the solution of (KN.3) over the active ones; `None` when that has no finite solution.
     fn step(
         &self,
         problem: &MarginProblem<'_>,
         table: &Table<'_>,
+        costs: &[f64],
         rows: &[usize],
         active: &[usize],
+        whole_step: bool,
         poll: &mut dyn FnMut() -> ControlFlow<Stop>,
     ) -> ControlFlow<Stop, Option<Point>> {
-        let (signs, costs) = (problem.signs(), problem.costs());
+        let signs = problem.signs();
         let column = |j: usize, out: &mut [f64]| {
             let row = table.row(active[j]);
             active[j..].iter().zip(out.iter_mut()).for_each(|(&i, value)| *value = row[i]);
@@ -266,12 +323,13 @@ impl Point {
         let mut direction: Vec<f64> = self.beta.iter().map(|beta| -beta).collect();
         active.iter().zip(&target).for_each(|(&i, value)| direction[i] += value);
         let along_bias = bias - self.bias;
-        let lifted = table.product(&direction);
+        let lifted = table.product(&direction, poll)?;
         let along: f64 = (0..signs.len()).map(|i| (self.values[i] - self.bias) * direction[i]).sum();
         let (margins, changes): (Vec<f64>, Vec<f64>) =
             rows.iter().map(|&i| (signs[i] * self.values[i], signs[i] * (lifted[i] + along_bias))).unzip();
         let row_costs: Vec<f64> = rows.iter().map(|&i| costs[i]).collect();
-        let step = exact_step(along, dot(&direction, &lifted), &margins, &changes, &row_costs);
+        let curvature = dot(&direction, &lifted);
+        let step = if whole_step { 1.0 } else { exact_step(along, curvature, &margins, &changes, &row_costs) };
         let mut beta: Vec<f64> = self.beta.iter().zip(&direction).map(|(beta, d)| beta + step * d).collect();
         let mut values: Vec<f64> = (0..signs.len()).map(|i| self.values[i] + step * (lifted[i] + along_bias)).collect();
         let bias = self.bias + step * along_bias;
@@ -279,7 +337,7 @@ impl Point {
             // The whole step is taken: leave no rounding of the way behind.
             beta.fill(0.0);
             active.iter().zip(&target).for_each(|(&i, &value)| beta[i] = value);
-            values = table.product(&beta).iter().map(|value| value + bias).collect();
+            values = table.product(&beta, poll)?.iter().map(|value| value + bias).collect();
         }
         let finite = bias.is_finite() && beta.iter().chain(&values).all(|value| value.is_finite());
         ControlFlow::Continue(finite.then_some(Point { beta, bias, values }))
@@ -336,6 +394,18 @@ mod tests {
         let solution = fixture.solve(SolverKind::KernelNewton, &tolerance(1e-8));
         assert_eq!(solution.stop, Stop::Converged);
         assert!((fixture.primal(&solution) - linear).abs() <= 1e-8 * linear);
+    }
+
+    #[test]
+    fn separable_rows_at_a_large_cost_converge() {
+        for seed in 0..5 {
+            for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
+                let fixture = Fixture::new(&blobs(24, 3.5, seed), 1e8).loss(Loss::Squared).bias(bias);
+                let solution = fixture.solve(SolverKind::KernelNewton, &Settings::default());
+                assert_eq!(solution.stop, Stop::Converged, "seed {seed} {bias:?}");
+                assert!(fixture.violation(&solution) <= 1e-3);
+            }
+        }
     }
 
     #[test]

@@ -230,7 +230,7 @@ fn least_error(projections: &[f64], signs: &[f64], weights: &[f64]) -> f64 {
     for k in 0..=last {
         wrong += signs[order[k]] * weights[order[k]];
         let gap = if k < last { at(k + 1) - at(k) } else { 0.0 };
-        if k < last && !(gap > 0.0) {
+        if k < last && gap <= 0.0 {
             continue; // equal projections cannot be told apart
         }
         // Sums of weights in another order differ by rounding: that is a tie.
@@ -351,7 +351,7 @@ pub fn projection(matrix: &Matrix, codes: &[usize], classes: usize, shrinkage: f
         let mut direction = &lifted * eigen.U().subcols(k, 1);
         let length = value.sqrt();
         // A value that is rounding has no direction: the means lie in fewer dimensions.
-        if !(value > 1e-14 * eigen.S()[classes - 1]) {
+        if value <= 1e-14 * eigen.S()[classes - 1] {
             break;
         }
         (0..columns).for_each(|j| direction[(j, 0)] /= length);

@@ -18,6 +18,7 @@
 mod cache;
 mod cholesky;
 mod choose;
+mod drift;
 mod dual_ascent;
 #[cfg(test)]
 mod fixtures;

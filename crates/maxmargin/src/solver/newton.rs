@@ -23,7 +23,7 @@
 //!
 //! # Stopping
 //! When the violation of the dual's optimality conditions at α, as the certificate measures it, and (explicit bias) the
-//! change of the gradient that an exact `Σ α_i y_i = 0` would cost, are both within the tolerance. `Stalled` after 10
+//! change of the gradient that an exact `Σ α_i y_i = 0` would cost, are both within the tolerance, rounding included. `Stalled` after 10
 //! steps without a lower violation or objective.
 //!
 //! # Cost
@@ -106,7 +106,9 @@ impl State {
     ) -> ControlFlow<Stop, Stop> {
         let (signs, costs) = (problem.signs(), problem.costs());
         let (mut best_violation, mut best_objective, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
-        let widest = dual.gram().diagonal(dual.rows()).into_iter().fold(0.0, f64::max);
+        let squares = dual.gram().diagonal(dual.rows());
+        let widest = squares.iter().copied().fold(0.0, f64::max);
+        let lengths: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
         loop {
             let coefficients: Vec<f64> = self.alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
             let (of_alpha, folded) = problem.weights_of_coefficients(&coefficients);
@@ -123,7 +125,9 @@ impl State {
                 .map(|i| signs[i] * products[i] + dual.ridge()[i] * self.alpha[i] + dual.linear()[i])
                 .collect();
             let cost_of_balance = if problem.bias() == Bias::Explicit { imbalance.abs() * widest } else { 0.0 };
-            let violation = dual.violation(&self.alpha, &dual_gradient).max(cost_of_balance);
+            let rounding: f64 = self.alpha.iter().zip(&lengths).map(|(alpha, length)| alpha * length).sum();
+            let rounding = f64::EPSILON * rounding * widest.sqrt();
+            let violation = dual.violation(&self.alpha, &dual_gradient).max(cost_of_balance) + rounding;
             let progress = Progress { iteration: self.iterations, violation: Some(violation), ..Progress::default() };
             control.poll(progress)?;
             if violation <= settings.tolerance {
@@ -144,6 +148,7 @@ impl State {
             let Some(direction) = self.direction(problem, &gradient, &mut poll)? else {
                 return ControlFlow::Continue(Stop::Stalled);
             };
+            poll()?;
             let (along_weights, along_bias) = direction.split_at(self.weights.len());
             let along_bias = along_bias.first().copied().unwrap_or(0.0);
             let change = problem.decisions_of_weights(along_weights, along_bias);
@@ -153,6 +158,7 @@ impl State {
             let along = dot(&self.weights, along_weights) + penalised_bias * self.bias * along_bias;
             let curvature = dot(along_weights, along_weights) + penalised_bias * along_bias * along_bias;
             let step = exact_step(along, curvature, &margins, &changes, costs);
+            poll()?;
 
             let weights: Vec<f64> = self.weights.iter().zip(along_weights).map(|(w, d)| w + step * d).collect();
             let bias = self.bias + step * along_bias;

@@ -167,7 +167,9 @@ mod tests {
     #[test]
     fn dense_and_sparse_rows_narrow_and_wide_give_the_sum_of_outer_products() {
         for (rows, columns) in [(0, 3), (1, 1), (40, 5), (1100, 3), (30, 260)] {
-            let value = |i: usize, j: usize| if (i + j) % 7 == 0 { (i * columns + j) as f64 * 0.01 + 1.0 } else { 0.0 };
+            let value = |i: usize, j: usize| {
+                if (i + j).is_multiple_of(7) { (i * columns + j) as f64 * 0.01 + 1.0 } else { 0.0 }
+            };
             let values: Vec<f64> = (0..rows).flat_map(|i| (0..columns).map(move |j| value(i, j))).collect();
             let dense = Matrix::dense(rows, columns, values).unwrap();
             let weights: Vec<f64> = (0..rows).map(|i| (i % 3) as f64).collect();

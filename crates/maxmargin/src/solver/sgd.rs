@@ -306,7 +306,6 @@ mod tests {
                     let fixture = Fixture::new(&blobs(400, 2.5, 4), cost).bias(bias);
                     let settings = Settings { averaged, ..tolerance(1e-3) };
                     let solution = fixture.solve(SolverKind::Sgd, &settings);
-                    println!("{bias:?} averaged {averaged} {cost}: {:?} after {}", solution.stop, solution.iterations);
                     let alpha = solution.alpha.as_ref().unwrap();
                     let gap = fixture.with(|problem| {
                         let dual = problem.dual().unwrap();

@@ -18,7 +18,9 @@
 //! **Stopping.** At violation ≤ tolerance, on a gradient whose rounding error is accounted for: when the error that the
 //! updates may have gathered is not small beside the tolerance, the gradient is computed anew before the claim is made.
 //! Once there, a tenth more steps (and 500) go on to a thousandth of the tolerance: on small problems the digits are free.
-//! `Stalled` when a step changes nothing, or 20,000 steps lower the objective by no more than rounding; `Diverged` when the segment has no end (a hard margin that does not exist).
+//! `Stalled` when a step changes nothing, or 20,000 steps lower the objective by no more than rounding. `Diverged` when the
+//! segment has no end (a hard margin that does not exist), or none within reach of f64 (squared loss and a kernel that is not
+//! positive semidefinite).
 //!
 //! **Cost.** O(n) a step and up to two kernel rows of O(non-zeros). Memory: the row cache, within the budget; never n².
 //!
@@ -29,6 +31,7 @@
 use std::ops::ControlFlow;
 
 use super::cache::RowCache;
+use super::drift::Drift;
 use super::{Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
@@ -77,7 +80,7 @@ pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control
             Some(choice) if choice.violation > good_enough && iterations < cap => choice,
             Some(choice) if choice.violation > settings.tolerance => break Stop::IterationLimit,
             // What looks optimal must be so on a gradient that can be trusted.
-            _ if state.drift > 0.01 * settings.tolerance => {
+            _ if state.drift.error() > 0.01 * settings.tolerance => {
                 state.renew_gradient();
                 continue;
             }
@@ -90,17 +93,22 @@ pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control
                 gained += gain;
             }
             Step::Unbounded => break Stop::Diverged,
-            Step::Nothing if state.drift > 0.0 => state.renew_gradient(),
+            Step::Nothing if state.drift.error() > 0.0 => state.renew_gradient(),
             Step::Nothing if violation <= settings.tolerance => break Stop::Converged,
             Step::Nothing => break Stop::Stalled,
         }
         if iterations % STALL_WINDOW == 0 {
             if gained <= 4.0 * f64::EPSILON * state.objective.abs() {
+                state.renew_gradient();
+                let violation = problem.violation(&state.alpha, &state.gradient);
                 break if violation <= settings.tolerance { Stop::Converged } else { Stop::Stalled };
             }
             gained = 0.0;
         }
     };
+    if problem.is_noisy(&state.alpha, &state.gradient, state.drift.error()) {
+        state.renew_gradient();
+    }
     DualSolution { alpha: state.alpha, gradient: state.gradient, stop, iterations }
 }
 
@@ -111,8 +119,7 @@ struct State<'a> {
     alpha: Vec<f64>,
     gradient: Vec<f64>,
     objective: f64,
-    /// A bound on the rounding error that updates may have left in the gradient.
-    drift: f64,
+    drift: Drift,
 }
 
 /// The pair to move, and the largest violation seen while choosing.
@@ -135,12 +142,14 @@ impl<'a> State<'a> {
         let vectors = 10 * 8 * problem.len() as u64;
         let cache = RowCache::new(problem.len(), memory.saturating_sub(vectors));
         let objective = problem.objective(&alpha, &gradient);
-        State { problem, cache, diagonal: problem.diagonal(), alpha, gradient, objective, drift: 0.0 }
+        let diagonal = problem.diagonal();
+        let drift = Drift::new(&diagonal, &gradient);
+        State { problem, cache, diagonal, alpha, gradient, objective, drift }
     }
 
     fn renew_gradient(&mut self) {
         self.gradient = self.problem.gradient(&self.alpha);
-        self.drift = 0.0;
+        self.drift.renew(&self.gradient);
     }
 
     fn select(&mut self) -> Option<Choice> {
@@ -249,6 +258,9 @@ impl<'a> State<'a> {
         if delta_i == 0.0 && delta_j == 0.0 || !(delta_i.is_finite() && delta_j.is_finite()) {
             return Step::Nothing;
         }
+        if !(self.drift.change(delta_i, self.diagonal[i]) + self.drift.change(delta_j, self.diagonal[j]) < HUGE) {
+            return Step::Unbounded;
+        }
         let gain = self.gain(i, delta_i, j, delta_j);
         self.alpha[j] = alpha_j;
         self.alpha[i] = alpha_i;
@@ -352,14 +364,16 @@ impl<'a> State<'a> {
         }
         self.gradient[i] += self.problem.ridge()[i] * delta_i;
         self.gradient[j] += self.problem.ridge()[j] * delta_j;
-        // Each addition rounds by half a unit in the last place of what it adds and of the sum, at most.
-        let added = delta_i.abs() * self.diagonal[i] + delta_j.abs() * self.diagonal[j];
-        self.drift += f64::EPSILON * (added + self.gradient[i].abs());
+        self.drift.add(delta_i, self.diagonal[i], &self.gradient);
+        self.drift.add(delta_j, self.diagonal[j], &self.gradient);
     }
 }
 
 /// Steps after which the objective must have fallen by more than rounding.
 const STALL_WINDOW: u64 = 20_000;
+
+/// A step that changes the gradient by this much is on its way to infinity: the kernel is not positive semidefinite.
+const HUGE: f64 = 1e250;
 
 /// Stands for a curvature that is 0 or below, so that such a pair is chosen first.
 const TINY: f64 = 1e-12;

@@ -20,8 +20,8 @@ const COSTS: [f64; 4] = [10.0, 100.0, 1000.0, 10000.0];
 
 fn figure() -> Result<(Dataset, TrainingParams), Error> {
     // Noise as large as the distance of the classes' centres from the origin, so that they overlap.
-    let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.1) };
-    Ok((blobs(60, 2.0, 10)?, TrainingParams { kernel, penalty: Penalty::C(COSTS[0]), ..params() }))
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.02) };
+    Ok((blobs(80, 2.0, 10)?, TrainingParams { kernel, penalty: Penalty::C(COSTS[0]), ..params() }))
 }
 
 fn run(notebook: &mut Notebook<'_>) -> Result<(), Error> {

@@ -143,9 +143,13 @@ impl Check {
     }
 }
 
-/// A number as the tables print it: six digits after the point, or an exponent where that shows nothing.
+/// A number as the tables print it: whole, with six digits after the point, or with an exponent where that shows nothing.
 fn number(value: f64) -> String {
-    if value != 0.0 && value.abs() < 1e-3 { format!("{value:.3e}") } else { format!("{value:.6}") }
+    match value.abs() {
+        size if value.fract() == 0.0 && size < 1e6 => format!("{value}"),
+        size if size < 1e-3 => format!("{value:.3e}"),
+        _ => format!("{value:.6}"),
+    }
 }
 
 /// A check as it is reported: with the verdict.
@@ -293,15 +297,7 @@ impl Notebook<'_> {
 
 /// Whether a solver goes for the minimum itself: the others stop elsewhere, on purpose.
 fn minimises(kind: SolverKind) -> bool {
-    !matches!(
-        kind,
-        SolverKind::InteriorPoint
-            | SolverKind::Logistic
-            | SolverKind::Sgd
-            | SolverKind::Perceptron
-            | SolverKind::KernelPerceptron
-            | SolverKind::Lda
-    )
+    !matches!(kind, SolverKind::Sgd | SolverKind::Perceptron | SolverKind::KernelPerceptron | SolverKind::Lda)
 }
 
 /// The parameters that the examples start from. The loss is named, or else each solver would take its own.

@@ -68,24 +68,25 @@ impl Case {
         if self.loss == Loss::Squared { f64::INFINITY } else { self.costs[i] }
     }
 
-    /// α in its bounds and, with an explicit bias, with equal sums for both classes; and how far it was from that.
-    fn mended(&self, coefficients: &[f64]) -> (Vec<f64>, f64) {
+    /// α in its bounds; the same with equal sums for both classes, with an explicit bias; and how far it was from that.
+    fn mended(&self, coefficients: &[f64]) -> (Vec<f64>, Vec<f64>, f64) {
         let raw: Vec<f64> = (0..self.len()).map(|i| coefficients[i] * self.signs[i]).collect();
-        let mut alpha: Vec<f64> = (0..self.len()).map(|i| raw[i].max(0.0).min(self.upper(i))).collect();
+        let alpha: Vec<f64> = (0..self.len()).map(|i| raw[i].max(0.0).min(self.upper(i))).collect();
+        let mut balanced = alpha.clone();
         let mut infeasibility = (0..self.len()).map(|i| (alpha[i] - raw[i]).abs()).fold(0.0, f64::max);
         if self.bias == Bias::Explicit {
             let sum = |sign: f64| (0..self.len()).filter(|&i| self.signs[i] == sign).map(|i| alpha[i]).sum::<f64>();
             let (plus, minus) = (sum(1.0), sum(-1.0));
             infeasibility = infeasibility.max((plus - minus).abs());
             if (plus - minus).abs() > 1e-13 * (plus + minus) {
-                for (alpha, &sign) in alpha.iter_mut().zip(&self.signs) {
+                for (alpha, &sign) in balanced.iter_mut().zip(&self.signs) {
                     if (sign > 0.0) == (plus > minus) {
                         *alpha *= plus.min(minus) / plus.max(minus);
                     }
                 }
             }
         }
-        (alpha, infeasibility)
+        (alpha, balanced, infeasibility)
     }
 
     /// The optimality conditions, from the definitions.
@@ -114,12 +115,13 @@ impl Case {
             0.5 * norm + (0..n).map(|i| self.costs[i] * loss(i)).sum::<f64>()
         };
 
-        let (alpha, infeasibility) = self.mended(&answer.coefficients);
+        let (alpha, balanced, infeasibility) = self.mended(&answer.coefficients);
+        let ridge = |i: usize| if self.loss == Loss::Squared { 0.5 / self.costs[i] } else { 0.0 };
+        let terms: f64 = (0..n).map(|i| balanced[i] - 0.5 * ridge(i) * balanced[i].powi(2)).sum();
+        let signed: Vec<f64> = (0..n).map(|i| balanced[i] * self.signs[i]).collect();
+        let dual = terms - 0.5 * dot(&signed, &self.products(&signed));
         let signed: Vec<f64> = (0..n).map(|i| alpha[i] * self.signs[i]).collect();
         let products = self.products(&signed);
-        let ridge = |i: usize| if self.loss == Loss::Squared { 0.5 / self.costs[i] } else { 0.0 };
-        let terms: f64 = (0..n).map(|i| alpha[i] - 0.5 * ridge(i) * alpha[i] * alpha[i]).sum();
-        let dual = terms - 0.5 * dot(&signed, &products);
         let gradient: Vec<f64> = (0..n).map(|i| self.signs[i] * products[i] + ridge(i) * alpha[i] - 1.0).collect();
         let violation = self.violation(&alpha, &gradient);
 
