@@ -146,7 +146,7 @@ fn compare(machine: usize, stored: &Evidence, found: &Evidence, out: &mut Vec<Di
             return out.push(Disagreement { machine, name, stored: present(stored), found: present(found) });
         }
     };
-    let scale = found.primal.abs().max(found.dual.abs()).min(f64::MAX).max(1.0);
+    let scale = found.primal.abs().max(found.dual.abs()).clamp(1.0, f64::MAX);
     for ((name, stored), (_, found)) in numbers(stored).into_iter().zip(numbers(found)) {
         // A margin 1/‖w‖ is compared as what it adds to the objective: where w is nearly 0 it has no digits of its own.
         let size = |value: f64| if name == "margin" { 1.0 / (value * value) } else { value };
