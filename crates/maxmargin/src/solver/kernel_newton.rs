@@ -21,7 +21,8 @@
 //! minimiser of the objective along the line to that point: 1 once A is right, which lands on the optimum. After a step without progress
 //! the whole step is taken: a large C leaves the line search no digits.
 //! The first set A comes from the same problem over every other row, and so on down to a few hundred: the large
-//! systems then have about as many equations as there are support vectors, not rows.
+//! systems then have about as many equations as there are support vectors, not rows. A large C is reached over
+//! smaller ones, a hundred times larger each.
 //!
 //! # Stopping
 //! When the violation of the dual's optimality conditions at `α_i = max(0, y_i β_i)`, as the certificate measures it, is
@@ -53,6 +54,10 @@ const MAX_STEPS: u64 = 1000;
 const PATIENCE: u32 = 10;
 /// Rows of K computed between two questions to the caller.
 const ROWS_A_POLL: usize = 32;
+/// The most steps on a problem that only leads to the whole one.
+const STEPS_A_STAGE: u64 = 50;
+/// C times the mean of K_ii above which smaller costs come first.
+const LARGE_COST: f64 = 1e4;
 /// Rows of K multiplied between two questions to the caller.
 const PRODUCTS_A_POLL: usize = 1024;
 /// A problem of fewer rows starts with all of them active.
@@ -111,15 +116,12 @@ fn run(
     }
     let limit = settings.max_iterations.unwrap_or(MAX_STEPS);
     let size = problem.len();
-    // Every 2^k-th row, from few rows to all: each set starts where the one before it ended.
-    let mut stride = 1;
-    while size / (2 * stride) >= FEW_ROWS {
-        stride *= 2;
-    }
+    let stages = stages(problem);
     let mut point = Point { beta: vec![0.0; size], bias: 0.0, values: vec![0.0; size] };
-    loop {
+    for (stage, &(stride, factor)) in stages.iter().enumerate() {
         let rows: Vec<usize> = (0..size).step_by(stride).collect();
-        let whole = stride == 1;
+        let costs: Vec<f64> = problem.costs().iter().map(|cost| factor * cost).collect();
+        let (whole, mut steps) = (stage + 1 == stages.len(), 0);
         let (mut best, mut stored, mut lowest) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
         let (mut idle, mut last_active) = (0, Vec::new());
         loop {
@@ -172,20 +174,44 @@ fn run(
             }
             let active: Vec<usize> =
                 rows.iter().copied().filter(|&i| problem.signs()[i] * point.values[i] < 1.0).collect();
-            if !whole && active == last_active {
+            if !whole && (active == last_active || steps >= STEPS_A_STAGE) {
                 break;
             }
-            // Where the line search has no digits left, whole steps still find the right set of rows.
+            steps += 1;
+            // Where the line search has no digits left, whole steps may still find the right set of rows.
             let whole_step = idle > 0;
             let mut poll = || control.poll(progress);
-            let Some(next) = point.step(problem, &table, &rows, &active, whole_step, &mut poll)? else {
+            let Some(next) = point.step(problem, &table, &costs, &rows, &active, whole_step, &mut poll)? else {
                 return ControlFlow::Continue(Stop::Stalled);
             };
             (point, last_active) = (next, active);
             *iterations += 1;
         }
-        stride /= 2;
     }
+    ControlFlow::Continue(Stop::Stalled)
+}
+
+/// The problems that lead to the whole one: every how many rows, and by what all C are multiplied.
+///
+/// First small costs, then many rows. A large C makes large coefficients while the wrong rows are active, and sums
+/// of these lose the digits that the line search needs: starting next to the optimum they never arise.
+fn stages(problem: &MarginProblem<'_>) -> Vec<(usize, f64)> {
+    let size = problem.len();
+    let mut stride = 1;
+    while size / (2 * stride) >= FEW_ROWS {
+        stride *= 2;
+    }
+    let mean = problem.gram().diagonal(problem.rows()).iter().map(|value| value.abs() / size as f64).sum::<f64>();
+    let strength = problem.costs().iter().copied().fold(0.0, f64::max) * mean;
+    let mut stages = vec![(stride, 1.0)];
+    while strength * stages[0].1 > LARGE_COST && stages.len() < 20 {
+        stages.insert(0, (stride, 0.01 * stages[0].1));
+    }
+    while stride > 1 {
+        stride /= 2;
+        stages.push((stride, 1.0));
+    }
+    stages
 }
 
 /// K, row after row.
@@ -263,17 +289,19 @@ impl Point {
         0.5 * norm + (0..problem.len()).map(row).sum::<f64>()
     }
 
-    /// A step of the problem over some rows, towards the solution of (KN.3) over the active ones; `None` when that has no finite solution.
+    #[allow(clippy::too_many_arguments)] // the parts of one system
+    /// A step of the problem over some rows with these costs, towards the solution of (KN.3) over the active ones; `None` when that has no finite solution.
     fn step(
         &self,
         problem: &MarginProblem<'_>,
         table: &Table<'_>,
+        costs: &[f64],
         rows: &[usize],
         active: &[usize],
         whole_step: bool,
         poll: &mut dyn FnMut() -> ControlFlow<Stop>,
     ) -> ControlFlow<Stop, Option<Point>> {
-        let (signs, costs) = (problem.signs(), problem.costs());
+        let signs = problem.signs();
         let column = |j: usize, out: &mut [f64]| {
             let row = table.row(active[j]);
             active[j..].iter().zip(out.iter_mut()).for_each(|(&i, value)| *value = row[i]);
