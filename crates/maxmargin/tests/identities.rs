@@ -1,4 +1,5 @@
 //! What must be equal, is: forms of one problem, storages of one matrix, orders of rows, numbers of threads.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod oracle;
 

@@ -1,4 +1,5 @@
 //! Every solver, every kernel, loss, bias and storage: random problems against two oracles of another make.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod oracle;
 
