@@ -330,7 +330,7 @@ pub(crate) struct Train {
     /// Exit with 1 when the solver did not converge
     #[arg(long, help_heading = "Report")]
     pub(crate) strict: bool,
-    /// Write the model also when Ctrl-C stops the solver
+    /// Write the model also when Ctrl-C stops the solver; to certify it may take a moment
     #[arg(long, help_heading = "Report")]
     pub(crate) save_partial: bool,
 }

@@ -3,11 +3,12 @@
 //! | phase | the first Ctrl-C | the second |
 //! | --- | --- | --- |
 //! | free | ends the program at once: nothing is half-done | |
-//! | solving | makes the solver stop and hand back what it has | ends the program at once |
+//! | solving | makes the solver stop and hand back what it has; see [`give_up_after`] | ends the program at once |
 //! | saving | is heard after the file is whole | ends the program at once |
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::exit::ExitCode;
 use crate::output;
@@ -40,6 +41,22 @@ pub(crate) fn listen() {
 /// Whether the user has asked to stop.
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
+}
+
+/// Ends the program after a while, unless the solver has come back by then: to certify what it has may take long, and the
+/// user does not wait. `last_words` are said first.
+pub(crate) fn give_up_after(patience: Duration, last_words: impl FnOnce() + Send + 'static) {
+    let watch = move || {
+        std::thread::sleep(patience);
+        // Held until the program has ended, so that nobody else speaks.
+        let phase = PHASE.lock().unwrap_or_else(PoisonError::into_inner);
+        if *phase == Phase::Solving {
+            last_words();
+            std::process::exit(ExitCode::Interrupted as i32);
+        }
+    };
+    // Without a thread the user waits for the certificate.
+    let _ = std::thread::Builder::new().spawn(watch);
 }
 
 /// Does some work in a phase of its own.

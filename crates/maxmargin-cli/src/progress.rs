@@ -12,12 +12,19 @@ use crate::report::brief;
 /// How often the line is drawn.
 const REDRAW: Duration = Duration::from_millis(100);
 
+/// How long an interrupted solver may take to certify what it has.
+const PATIENCE: Duration = Duration::from_millis(120);
+
+/// What to do when an interrupted solver does not come back soon, which is said from its last progress.
+type LastWords = Box<dyn FnOnce(Progress, Duration) + Send>;
+
 /// Watches a solver.
 pub(crate) struct Watch {
     bar: ProgressBar,
     started: Instant,
     limit: Option<Duration>,
     drawn: Instant,
+    last_words: Option<LastWords>,
 }
 
 impl Watch {
@@ -29,7 +36,13 @@ impl Watch {
             bar.set_style(style);
         }
         let started = Instant::now();
-        Watch { bar, started, limit, drawn: started }
+        Watch { bar, started, limit, drawn: started, last_words: None }
+    }
+
+    /// Ends the program soon after an interrupt, with these words, where nothing is kept of what was reached.
+    pub(crate) fn impatient(mut self, last_words: impl FnOnce(Progress, Duration) + Send + 'static) -> Self {
+        self.last_words = Some(Box::new(last_words));
+        self
     }
 
     /// Time since the start.
@@ -63,6 +76,13 @@ impl Watch {
 impl Control for Watch {
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
         if interrupt::asked() {
+            if let Some(last_words) = self.last_words.take() {
+                let (elapsed, bar) = (self.started.elapsed(), self.bar.clone());
+                interrupt::give_up_after(PATIENCE, move || {
+                    bar.finish_and_clear();
+                    last_words(progress, elapsed);
+                });
+            }
             return ControlFlow::Break(Stop::Interrupted);
         }
         let now = Instant::now();

@@ -164,6 +164,7 @@ fn standard_input_is_data_too() {
         .args(["train", "-", "--json"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let bytes = fs::read(folder.path().join("iris.csv")).unwrap();

@@ -73,6 +73,16 @@ fn what_an_interrupt_reached_is_kept_on_request_and_is_a_whole_model() {
 }
 
 #[test]
+fn an_interrupted_fit_prints_one_json_object_too() {
+    let folder = tempdir().unwrap();
+    let (code, words, printed) = interrupted(folder.path(), &format!("{LONG} --json"));
+    assert_eq!(code, Some(130), "{words}");
+    let found: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((&found["stop"], &found["converged"]), (&"interrupted".into(), &false.into()));
+    assert!(found["model"].is_null() && found["iterations"].is_u64(), "{printed}");
+}
+
+#[test]
 fn a_time_limit_ends_a_fit_with_a_true_certificate() {
     let folder = tempdir().unwrap();
     done(folder.path(), "generate moons --rows 3000 --noise 0.6 -o hard.csv");

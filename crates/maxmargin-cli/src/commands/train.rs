@@ -19,12 +19,15 @@ use crate::interrupt::{self, Phase};
 use crate::output::{self, Target, Words};
 use crate::picture::{self, Sketch};
 use crate::progress::Watch;
-use crate::report::training::{Picture, Score, Trained, reached};
+use crate::report::training::{Picture, Score, Trained, json_last, reached, reached_last};
 use crate::report::{self, counted, number};
 use crate::{model_file, size};
 
 /// Ranges that differ by more than this get a warning.
 const MOST_RANGE_RATIO: f64 = 100.0;
+
+/// What is said when an interrupt leaves no model behind.
+const NOTHING_KEPT: &str = "no model was written; --save-partial keeps what was reached";
 
 /// The arguments, checked, before anything is read.
 struct Plan {
@@ -189,6 +192,17 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         warnings.push(format!("{what}; {help}"));
     }
     let mut watch = Watch::new(plan.limit, arguments.quiet);
+    if !arguments.save_partial {
+        let json = arguments.json;
+        watch = watch.impatient(move |progress, elapsed| {
+            let seconds = elapsed.as_secs_f64();
+            if json {
+                // Nobody who reads may be left, which is no fault.
+                let _ = output::print(&report::json_line(&json_last(&progress, seconds)));
+            }
+            output::say(&format!("{}\n{NOTHING_KEPT}", reached_last(&progress, seconds)));
+        });
+    }
     let fit = interrupt::during(Phase::Solving, || {
         if !words.quiet {
             let size = (counted(data.rows(), "row"), counted(data.columns(), "column"));
@@ -249,7 +263,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         output::say(&reached(&model, train_seconds));
         output::say(&match keep {
             true => format!("what was reached is in {}", plan.model.shown()),
-            false => "no model was written; --save-partial keeps what was reached".into(),
+            false => NOTHING_KEPT.into(),
         });
         return Ok(ExitCode::Interrupted);
     }

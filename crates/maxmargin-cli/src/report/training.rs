@@ -3,7 +3,7 @@
 use maxmargin::certificate::Evidence;
 use maxmargin::data::Dataset;
 use maxmargin::model::Machine;
-use maxmargin::{Model, Stop};
+use maxmargin::{Model, Progress, Stop};
 use serde_json::{Value, json};
 
 use super::machines::{self, Forms, Support};
@@ -227,4 +227,35 @@ pub(crate) fn reached(model: &Model, seconds: f64) -> String {
     let gap: f64 = certificates.iter().map(|certificate| certificate.gap).sum();
     text.push_str(&format!(": violation {}, gap {}", number(violation, 3), number(gap, 3)));
     text
+}
+
+/// What an interrupted solver said last, when there is no time to certify it.
+pub(crate) fn reached_last(progress: &Progress, seconds: f64) -> String {
+    let of = match progress.machine {
+        (_, 1) => String::new(),
+        (machine, machines) => format!(" in machine {} of {machines}", machine + 1),
+    };
+    let iterations = counted(progress.iteration as usize, "iteration");
+    let said = |value: Option<f64>| value.map_or_else(|| "not known".into(), |value| number(value, 3));
+    let (violation, gap) = (said(progress.violation), said(progress.gap));
+    format!(
+        "{}{of} after {iterations} in {} s: violation {violation}, gap {gap}",
+        Stop::Interrupted.name(),
+        number(seconds, 3)
+    )
+}
+
+/// [`reached_last`] as JSON.
+pub(crate) fn json_last(progress: &Progress, seconds: f64) -> Value {
+    json!({
+        "stop": Stop::Interrupted.name(),
+        "converged": false,
+        "machine": progress.machine.0 + 1,
+        "of_machines": progress.machine.1,
+        "iterations": progress.iteration,
+        "seconds": { "train": seconds },
+        "violation": progress.violation,
+        "gap": progress.gap,
+        "model": Value::Null,
+    })
 }
