@@ -1,2 +1,24 @@
-//! m
-fn main() {}
+//! The `maxmargin` program: typed arguments, then a plan, then a command, then a report.
+
+mod arguments;
+mod commands;
+mod exit;
+mod failure;
+mod input;
+mod interrupt;
+mod model_file;
+mod output;
+mod picture;
+mod progress;
+mod report;
+mod size;
+
+fn main() -> std::process::ExitCode {
+    exit::say_when_it_is_our_bug();
+    interrupt::listen();
+    let done = match arguments::Arguments::read() {
+        Ok(arguments) => commands::run(&arguments).unwrap_or_else(failure::Failure::tell),
+        Err(code) => code,
+    };
+    done.into()
+}

@@ -1,1 +1,41 @@
-//! Placeholder.
+//! Bytes to types and back: data files, model files, and saving so that a file is either whole or untouched.
+//!
+//! ```text
+//! bytes --read_path, read_source, read_bytes--> Dataset --write_libsvm, write_csv--> bytes --save_atomically--> file
+//! Model --save_model--> file --load_model--> Model
+//! ```
+//!
+//! Reading never opens another file and runs no code; its memory is bounded by a small multiple of the bytes read.
+//! Every error says what was found, where (`file:line:column`), what was expected, and the way out ([`Error::help`]).
+//!
+//! # Examples
+//! ```
+//! use maxmargin_io::{ReadOptions, read_bytes, write_csv};
+//!
+//! let data = read_bytes(b"+1 1:0.5 3:2\n-1 2:1\n", "example.svm", &ReadOptions::default())?;
+//! assert_eq!((data.rows(), data.columns()), (2, 3));
+//!
+//! let mut table = Vec::new();
+//! write_csv(&data, &mut table)?;
+//! assert_eq!(table, b"0.5,0,2,+1\n0,1,0,-1\n");
+//!
+//! let error = read_bytes(b"+1 1:0.5 3:x\n", "example.svm", &ReadOptions::default()).unwrap_err();
+//! assert_eq!(error.to_string(), r#"example.svm:1:12: found "x", expected a number"#);
+//! # Ok::<(), maxmargin_io::Error>(())
+//! ```
+#![warn(missing_docs)]
+
+mod atomic;
+mod error;
+mod libsvm;
+mod model_file;
+mod number;
+mod read;
+mod table;
+mod write;
+
+pub use atomic::save_atomically;
+pub use error::Error;
+pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
+pub use read::{Format, ReadOptions, read_bytes, read_path, read_source};
+pub use write::{write_csv, write_libsvm};

@@ -1,4 +1,41 @@
 //! Support vector machines and kernel classifiers: exact, certified, fast.
+//!
+//! Data flows through these boxes, each a plain struct that is valid once it exists:
+//!
+//! ```text
+//! Dataset --check--> Training --fit(control)--> Model --predict--> Predictions
+//!                       |
+//!                       +-- for each pair of classes: MarginProblem --solve--> Solution --certify--> Machine
+//! ```
+//!
+//! 1. [`data`]: rows, labels, weights; embedded sets, generators, scaling, splitting.
+//! 2. [`kernel`] and [`lift`]: kernels a block at a time, and explicit feature maps.
+//! 3. [`problem`]: what is minimised, primal and dual.
+//! 4. [`solver`]: ten algorithms by name, each watched and stopped through a [`Control`].
+//! 5. [`certificate`]: primal, dual, gap, violation: how good the answer is, for anybody to check.
+//! 6. [`training`]: the loop over binary problems that makes a [`Model`]; [`model`]: prediction and verification.
+//! 7. [`geometry`], [`metrics`], [`worked`]: planes, hulls and conics; counting errors; the examples of the textbooks.
+//!
+//! The library does arithmetic only: it opens no files, prints nothing, looks at no clock and keeps no globals.
+//!
+//! # Examples
+//! ```
+//! use maxmargin::data::embedded;
+//! use maxmargin::kernel::{Gamma, KernelParams};
+//! use maxmargin::{TrainingParams, Unattended, Workers};
+//!
+//! let iris = embedded("iris").unwrap();
+//! let kernel = KernelParams::Rbf { gamma: Gamma::Scale };
+//! let training = TrainingParams { kernel, ..TrainingParams::default() }.check()?;
+//! let model = training.fit(&iris, &Workers::none(), &mut Unattended)?;
+//!
+//! let certificate = model.machines()[0].evidence.certificate().unwrap();
+//! assert!(certificate.relative_gap < 1e-3);
+//!
+//! let predictions = model.predict(&iris, &Workers::none())?;
+//! assert_eq!(model.label(predictions.codes()[0]).text(), "setosa");
+//! # Ok::<(), maxmargin::Error>(())
+//! ```
 #![warn(missing_docs)]
 
 pub mod certificate;

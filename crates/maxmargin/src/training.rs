@@ -390,8 +390,84 @@ fn no_rows() -> Error {
 mod tests {
     use super::*;
     use crate::control::Unattended;
-    use crate::data::generate;
+    use crate::data::{Labels, Matrix, embedded, generate};
     use crate::kernel::Gamma;
+
+    fn fit(data: &Dataset, params: TrainingParams) -> Result<Model, Error> {
+        params.check()?.fit(data, &Workers::none(), &mut Unattended)
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused_nan_among_them() {
+        let settings = |edit: fn(&mut Settings)| {
+            let mut params = TrainingParams::default();
+            edit(&mut params.settings);
+            params
+        };
+        let penalty = |penalty: Penalty| TrainingParams { penalty, ..TrainingParams::default() };
+        for (params, message) in [
+            (penalty(Penalty::C(0.0)), "C is 0, but it must be a finite number above 0"),
+            (penalty(Penalty::C(f64::NAN)), "C is NaN, but it must be a finite number above 0"),
+            (penalty(Penalty::COverN(-1.0)), "c-over-n is -1, but it must be a finite number above 0"),
+            (penalty(Penalty::Lambda(f64::INFINITY)), "lambda is inf, but it must be a finite number above 0"),
+            (settings(|s| s.tolerance = f64::NAN), "tolerance is NaN, but it must be a finite number above 0"),
+            (settings(|s| s.max_iterations = Some(0)), "max-iterations is 0, but it must be 1 or more"),
+            (settings(|s| s.batch = 0), "batch is 0, but it must be 1 or more"),
+            (settings(|s| s.shrinkage = f64::NAN), "shrinkage is NaN, but it must be from 0 to 1"),
+            (penalty(Penalty::None), "hinge loss without a penalty has no single best model"),
+            (
+                TrainingParams { loss: Some(Loss::Squared), ..penalty(Penalty::Hard) },
+                "a hard margin allows no slack, so squared loss has nothing to do",
+            ),
+        ] {
+            assert_eq!(params.check().unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn data_that_make_no_problem_are_refused_with_the_reason() {
+        let e1 = embedded("e1").unwrap();
+        let one_class = e1.select_rows(&[0, 1]);
+        let error = fit(&one_class, TrainingParams::default()).unwrap_err();
+        assert_eq!(error.to_string(), "all 2 rows have the label \"+1\"");
+        let none = Dataset::new(Matrix::without_columns(0), Labels::new([])).unwrap();
+        assert_eq!(fit(&none, TrainingParams::default()).unwrap_err().to_string(), "the data has no rows");
+        let positive = TrainingParams { positive: Some(Label::new("7")), ..TrainingParams::default() };
+        let error = fit(&e1, positive).unwrap_err();
+        assert_eq!(error.to_string(), "no row has the label \"7\"");
+        assert_eq!(error.help(), "the labels are \"-1\", \"+1\"");
+        let weightless = e1.clone().with_weights(vec![0.0; 14]).unwrap();
+        assert!(fit(&weightless, TrainingParams::default()).is_err());
+    }
+
+    #[test]
+    fn a_hard_margin_that_does_not_exist_names_the_classes_and_the_rows() {
+        let hard = TrainingParams { penalty: Penalty::Hard, ..TrainingParams::default() };
+        let error = fit(&embedded("e2").unwrap(), hard).unwrap_err();
+        let Error::NotSeparable { classes, rows, .. } = &error else { panic!("{error}") };
+        assert_eq!((classes.0.as_str(), classes.1.as_str()), ("-1", "+1"));
+        assert!(rows.iter().all(|row| (1..=18).contains(row)) && !rows.is_empty());
+    }
+
+    #[test]
+    fn three_classes_are_three_machines_over_one_pool() {
+        let iris = embedded("iris").unwrap();
+        for multiclass in [Multiclass::OneVsOne, Multiclass::OneVsRest] {
+            let model = fit(&iris, TrainingParams { multiclass, ..TrainingParams::default() }).unwrap();
+            assert_eq!(model.machines().len(), 3);
+            assert!(model.parts().support_rows.is_sorted_by(|a, b| a < b));
+            let predictions = model.predict(&iris, &Workers::none()).unwrap();
+            let errors = predictions.codes().iter().zip(iris.labels().codes()).filter(|(a, b)| a != b).count();
+            assert!(errors <= 10, "{multiclass:?}: {errors} errors");
+        }
+    }
+
+    #[test]
+    fn the_three_ways_to_say_the_penalty_are_one() {
+        assert_eq!(Penalty::C(3.0).cost(10.0), 3.0);
+        assert_eq!(Penalty::COverN(30.0).cost(10.0), 3.0);
+        assert_eq!(Penalty::Lambda(1.0 / 60.0).cost(10.0), 3.0);
+    }
 
     #[test]
     fn kept_decision_values_are_trusted_only_when_they_are_the_models_own() {

@@ -166,3 +166,71 @@ fn start(problem: &MarginProblem<'_>, most: f64) -> Result<Vec<f64>, Error> {
         help: "choose mu of at least 1 divided by the rows of the smaller class".into(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Unattended;
+    use crate::data::{Matrix, embedded};
+    use crate::kernel::{KernelFunction, Linear, Points};
+    use crate::problem::{Bias, Loss};
+    use crate::workers::Workers;
+
+    fn with_problem<R>(values: Vec<f64>, signs: Vec<f64>, work: impl FnOnce(&MarginProblem<'_>) -> R) -> R {
+        let n = signs.len();
+        let points = Points::new(Matrix::dense(n, values.len() / n, values).unwrap(), false);
+        let (kernel, workers) = (KernelFunction::Linear(Linear {}), Workers::none());
+        let costs = vec![f64::INFINITY; n];
+        let rows = (0..n).collect();
+        let (loss, bias) = (Loss::Hinge, Bias::Explicit);
+        work(&MarginProblem::new(&kernel, &points, &workers, rows, signs, costs, loss, bias).unwrap())
+    }
+
+    fn of_embedded(name: &str) -> (Vec<f64>, Vec<f64>) {
+        let data = embedded(name).unwrap();
+        let values = (0..data.rows()).flat_map(|row| data.matrix().row(row)).collect();
+        let signs = data.labels().codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
+        (values, signs)
+    }
+
+    #[test]
+    fn the_hulls_of_the_first_example_are_as_far_apart_as_the_book_says() {
+        let (values, signs) = of_embedded("e1");
+        with_problem(values, signs, |problem| {
+            let nearest = nearest_points(problem, 1.0, 1e-9, &mut Unattended).unwrap();
+            assert!((nearest.distance - 2.228344).abs() < 1e-6, "{nearest:?}");
+            assert!(nearest.at_least <= nearest.distance && nearest.at_least > 2.2283);
+            for side in [&nearest.positive, &nearest.negative] {
+                assert!((side.iter().map(|(_, weight)| weight).sum::<f64>() - 1.0).abs() < 1e-12);
+            }
+            check_separable(problem, ("-1".into(), "+1".into()), &mut Unattended).unwrap();
+        });
+    }
+
+    #[test]
+    fn hulls_that_meet_are_refused_with_the_rows_at_which_they_do() {
+        // The middle point of the positive pair is the negative point.
+        with_problem(vec![0.0, 2.0, 1.0, 5.0], vec![1.0, 1.0, -1.0, -1.0], |problem| {
+            let error = check_separable(problem, ("no".into(), "yes".into()), &mut Unattended).unwrap_err();
+            let Error::NotSeparable { rows, distance, .. } = error else { panic!("{error}") };
+            assert!(distance < 1e-6);
+            assert_eq!(rows[0], 3, "{rows:?}");
+        });
+        // The same point in both classes.
+        with_problem(vec![1.0, 1.0], vec![1.0, -1.0], |problem| {
+            assert!(check_separable(problem, ("no".into(), "yes".into()), &mut Unattended).is_err());
+        });
+    }
+
+    #[test]
+    fn reduced_hulls_lie_further_apart_and_end_at_the_means() {
+        with_problem(vec![0.0, 2.0, 5.0, 9.0], vec![1.0, 1.0, -1.0, -1.0], |problem| {
+            let distance = |most: f64| nearest_points(problem, most, 1e-9, &mut Unattended).unwrap().distance;
+            assert!((distance(1.0) - 3.0).abs() < 1e-6);
+            assert!((distance(0.75) - (5.0 + 1.0 - 1.5)).abs() < 1e-6);
+            assert!((distance(0.5) - 6.0).abs() < 1e-6);
+            assert!(nearest_points(problem, 0.4, 1e-9, &mut Unattended).is_err());
+            assert!(nearest_points(problem, f64::NAN, 1e-9, &mut Unattended).is_err());
+        });
+    }
+}

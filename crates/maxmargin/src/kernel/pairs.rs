@@ -90,6 +90,18 @@ pub(super) fn dot_with_row(spread: &[f64], matrix: &Matrix, j: usize) -> f64 {
     }
 }
 
+/// `⟨x, x⟩` of a row, summed in the same order as [`dot_with_row`].
+pub(super) fn squared_norm(matrix: &Matrix, row: usize) -> f64 {
+    match matrix {
+        Matrix::Dense(_) => dot_with_row(&matrix.row(row), matrix, row),
+        Matrix::Sparse(_) => {
+            let mut sum = 0.0;
+            matrix.visit(row, |_, value| sum += value * value);
+            sum
+        }
+    }
+}
+
 /// Eight running sums, folded in a fixed order; the compiler turns them into vector instructions.
 fn dense_dot<T: Copy + Into<f64>>(x: &[f64], z: &[T]) -> f64 {
     const LANES: usize = 8;

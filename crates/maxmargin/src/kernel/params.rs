@@ -31,18 +31,14 @@ impl Gamma {
         let columns = matrix.columns().max(1) as f64;
         let gamma = match self {
             Gamma::Value(gamma) => gamma,
-            Gamma::Sigma(sigma) if sigma > 0.0 && sigma.is_finite() => 1.0 / sigma / sigma,
-            Gamma::Sigma(sigma) => return Err(Error::parameter("sigma", sigma, "a finite number above 0")),
+            Gamma::Sigma(sigma) => 1.0 / check_positive("sigma", sigma)? / sigma,
             Gamma::Auto => 1.0 / columns,
             Gamma::Scale => {
                 let variance = variance(matrix);
                 if variance > 0.0 { 1.0 / columns / variance } else { 1.0 }
             }
         };
-        if gamma > 0.0 && gamma.is_finite() {
-            return Ok(gamma);
-        }
-        Err(Error::parameter("gamma", gamma, "a finite number above 0"))
+        check_positive("gamma", gamma)
     }
 }
 
@@ -118,30 +114,16 @@ impl KernelParams {
     /// When a parameter is out of range, or the kernel cannot take the data: negative values (chi-square), a table
     /// that is not square or not symmetric (precomputed).
     pub fn check(&self, matrix: &Matrix) -> Result<KernelFunction, Error> {
-        let finite = |coef0: f64| {
-            if coef0.is_finite() { Ok(coef0) } else { Err(Error::parameter("coef0", coef0, "a finite number")) }
-        };
-        let all = |parts: &[KernelParams]| {
-            if parts.is_empty() {
-                return Err(Error::Combination {
-                    what: "a sum or product of no kernels is no kernel".into(),
-                    help: "name at least one kernel".into(),
-                });
-            }
-            parts.iter().map(|part| part.check(matrix)).collect::<Result<Vec<_>, _>>()
-        };
-        Ok(match self {
+        let all =
+            |parts: &[KernelParams]| parts.iter().map(|part| part.check(matrix)).collect::<Result<Vec<_>, Error>>();
+        let function = match self {
             KernelParams::Linear => KernelFunction::Linear(Linear {}),
             &KernelParams::Polynomial { gamma, coef0, degree } => {
-                if !(1..=100).contains(&degree) {
-                    return Err(Error::parameter("degree", degree, "from 1 to 100"));
-                }
-                let gamma = gamma.resolve(matrix)?;
-                KernelFunction::Polynomial(Polynomial { gamma, coef0: finite(coef0)?, degree })
+                KernelFunction::Polynomial(Polynomial { gamma: gamma.resolve(matrix)?, coef0, degree })
             }
             KernelParams::Rbf { gamma } => KernelFunction::Rbf(Rbf { gamma: gamma.resolve(matrix)? }),
             &KernelParams::Sigmoid { gamma, coef0 } => {
-                KernelFunction::Sigmoid(Sigmoid { gamma: gamma.resolve(matrix)?, coef0: finite(coef0)? })
+                KernelFunction::Sigmoid(Sigmoid { gamma: gamma.resolve(matrix)?, coef0 })
             }
             KernelParams::Laplacian { gamma } => KernelFunction::Laplacian(Laplacian { gamma: gamma.resolve(matrix)? }),
             KernelParams::ChiSquare { gamma } => {
@@ -155,17 +137,63 @@ impl KernelParams {
             KernelParams::Sum(parts) => KernelFunction::Sum(Sum { parts: all(parts)? }),
             KernelParams::Product(parts) => KernelFunction::Product(Product { parts: all(parts)? }),
             KernelParams::Scaled(factor, kernel) => {
-                if !(*factor > 0.0 && factor.is_finite()) {
-                    return Err(Error::parameter("kernel factor", factor, "a finite number above 0"));
-                }
                 KernelFunction::Scaled(Scaled { factor: *factor, kernel: Box::new(kernel.check(matrix)?) })
             }
             KernelParams::Custom(kernel) => KernelFunction::Custom(kernel.clone()),
-        })
+        };
+        function.check_parameters()?;
+        Ok(function)
     }
 }
 
+fn check_positive(name: &'static str, value: f64) -> Result<f64, Error> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(Error::parameter(name, value, "a finite number above 0"))
+}
+
 impl KernelFunction {
+    /// Checks the range of every parameter: the one place for what a user asks and for what a file claims.
+    ///
+    /// # Errors
+    /// When one is out of range.
+    pub(crate) fn check_parameters(&self) -> Result<(), Error> {
+        let finite = |coef0: f64| {
+            if coef0.is_finite() { Ok(()) } else { Err(Error::parameter("coef0", coef0, "a finite number")) }
+        };
+        match self {
+            KernelFunction::Linear(_) | KernelFunction::Precomputed(_) | KernelFunction::Custom(_) => Ok(()),
+            &KernelFunction::Polynomial(Polynomial { gamma, coef0, degree }) => {
+                if !(1..=100).contains(&degree) {
+                    return Err(Error::parameter("degree", degree, "from 1 to 100"));
+                }
+                check_positive("gamma", gamma)?;
+                finite(coef0)
+            }
+            &KernelFunction::Sigmoid(Sigmoid { gamma, coef0 }) => {
+                check_positive("gamma", gamma)?;
+                finite(coef0)
+            }
+            &KernelFunction::Rbf(Rbf { gamma })
+            | &KernelFunction::Laplacian(Laplacian { gamma })
+            | &KernelFunction::ChiSquare(ChiSquare { gamma }) => check_positive("gamma", gamma).map(drop),
+            KernelFunction::Sum(Sum { parts }) | KernelFunction::Product(Product { parts }) => {
+                if parts.is_empty() {
+                    return Err(Error::Combination {
+                        what: "a sum or product of no kernels is no kernel".into(),
+                        help: "name at least one kernel".into(),
+                    });
+                }
+                parts.iter().try_for_each(KernelFunction::check_parameters)
+            }
+            KernelFunction::Scaled(Scaled { factor, kernel }) => {
+                check_positive("kernel factor", *factor)?;
+                kernel.check_parameters()
+            }
+        }
+    }
+
     /// Checks that every k(x, x) is a finite number, so that no value of a positive semidefinite kernel overflows.
     ///
     /// # Errors

@@ -22,9 +22,8 @@ impl Points {
         let constant = if folded { 1.0 } else { 0.0 };
         let squared_norms = (0..matrix.rows())
             .map(|row| {
-                // In the order of `pairs::dots`, so that ‖x − x‖ is exactly 0.
-                let x = matrix.row(row);
-                super::pairs::dot_with_row(&x, &matrix, row) + constant
+                // Summed in the order of `pairs::dots`, so that ‖x − x‖ is exactly 0.
+                super::pairs::squared_norm(&matrix, row) + constant
             })
             .collect();
         Points { matrix, folded, squared_norms, numbers: None }

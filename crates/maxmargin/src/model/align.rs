@@ -55,18 +55,18 @@ impl Model {
         let wanted = self.parts.columns;
         let found = data.columns();
         match (&self.parts.names, data.names()) {
-            (Some(names), Some(_)) => Ok((
-                names
-                    .iter()
-                    .map(|name| {
-                        data.find_column(name).map(Some).map_err(|error| Error::Data {
-                            what: format!("the model needs a column {}, which the data does not have", quoted(name)),
-                            help: error.help(),
-                        })
-                    })
-                    .collect::<Result<_, _>>()?,
-                None,
-            )),
+            (Some(names), Some(found)) => {
+                let place = |name: &String| match data.find_column(name) {
+                    Ok(place) => Ok(Some(place)),
+                    // A value of a one-hot column that does not occur in this data.
+                    Err(_) if one_hot_elsewhere(name, found) => Ok(None),
+                    Err(error) => Err(Error::Data {
+                        what: format!("the model needs a column {}, which the data does not have", quoted(name)),
+                        help: error.help(),
+                    }),
+                };
+                Ok((names.iter().map(place).collect::<Result<_, _>>()?, None))
+            }
             // Columns chosen by number keep their numbers as names.
             (Some(names), None) if names.iter().all(|name| name.parse::<usize>().is_ok_and(|number| number > 0)) => {
                 let place = |name: &String| match data.find_column(name) {
@@ -93,5 +93,74 @@ impl Model {
                 right: format!("{wanted} columns of the model"),
             }),
         }
+    }
+}
+
+/// Whether `name` is a one-hot column, `column=value`, and the data has that column with other values.
+fn one_hot_elsewhere(name: &str, found: &[String]) -> bool {
+    name.split_once('=').is_some_and(|(column, _)| {
+        found.iter().any(|other| other.strip_prefix(column).is_some_and(|rest| rest.starts_with('=')))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Unattended;
+    use crate::data::{Label, Labels};
+    use crate::training::TrainingParams;
+    use crate::workers::Workers;
+
+    fn data(columns: usize, values: Vec<f64>, names: Option<&[&str]>) -> Dataset {
+        let rows = values.len() / columns;
+        let labels = Labels::new((0..rows).map(|row| Label::new(if row % 2 == 0 { "no" } else { "yes" })));
+        let data = Dataset::new(Matrix::dense(rows, columns, values).unwrap(), labels).unwrap();
+        match names {
+            Some(names) => data.with_names(names.iter().map(ToString::to_string).collect()).unwrap(),
+            None => data,
+        }
+    }
+
+    fn trained(data: &Dataset) -> Model {
+        TrainingParams::default().check().unwrap().fit(data, &Workers::none(), &mut Unattended).unwrap()
+    }
+
+    fn aligned(model: &Model, data: &Dataset) -> Vec<f64> {
+        model.align(data).unwrap().points.matrix().row(0)
+    }
+
+    #[test]
+    fn columns_are_found_by_name_wherever_they_stand() {
+        let model = trained(&data(2, vec![0.0, 1.0, 5.0, 2.0], Some(&["a", "b"])));
+        assert_eq!(aligned(&model, &data(3, vec![7.0, 8.0, 9.0], Some(&["b", "c", "a"]))), [9.0, 7.0]);
+        let error = model.align(&data(2, vec![7.0, 8.0], Some(&["b", "c"]))).unwrap_err();
+        assert_eq!(error.to_string(), "the model needs a column \"a\", which the data does not have");
+        assert_eq!(error.help(), "the columns are \"b\", \"c\"");
+    }
+
+    #[test]
+    fn columns_without_names_must_be_equally_many_unless_the_source_leaves_zeros_out() {
+        let model = trained(&data(2, vec![0.0, 1.0, 5.0, 2.0], None));
+        let narrow = data(1, vec![7.0], None);
+        let wide = data(3, vec![7.0, 8.0, 9.0], None);
+        assert!(model.align(&narrow).is_err() && model.align(&wide).is_err());
+        assert_eq!(aligned(&model, &narrow.with_open_columns()), [7.0, 0.0]);
+        let wide = wide.with_open_columns();
+        assert_eq!(aligned(&model, &wide), [7.0, 8.0]);
+        assert!(model.align(&wide).unwrap().note.unwrap().contains("columns 3 to 3"));
+    }
+
+    #[test]
+    fn columns_chosen_by_number_are_found_by_number() {
+        let whole = data(3, vec![0.0, 1.0, 2.0, 5.0, 6.0, 7.0], None);
+        let model = trained(&whole.select_columns(&["3".into(), "1".into()]).unwrap());
+        assert_eq!(aligned(&model, &whole), [2.0, 0.0]);
+    }
+
+    #[test]
+    fn a_value_of_a_one_hot_column_that_does_not_occur_is_zero() {
+        let model = trained(&data(2, vec![0.0, 1.0, 1.0, 0.0], Some(&["hue=blue", "hue=red"])));
+        assert_eq!(aligned(&model, &data(1, vec![1.0], Some(&["hue=red"]))), [0.0, 1.0]);
+        assert!(model.align(&data(1, vec![1.0], Some(&["huge=red"]))).is_err());
     }
 }

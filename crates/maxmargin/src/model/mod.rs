@@ -166,6 +166,9 @@ fn check(parts: &ModelParts) -> Result<(), String> {
     if classes < 2 {
         return fail(format!("{classes} classes"));
     }
+    if let Err(error) = parts.kernel.check_parameters() {
+        return fail(error.to_string());
+    }
     let pool = parts.support_rows.len();
     if !parts.support_rows.is_sorted_by(|a, b| a < b)
         || parts.support_rows.last().is_some_and(|&last| last >= parts.training_rows as u64)
@@ -191,9 +194,14 @@ fn check(parts: &ModelParts) -> Result<(), String> {
     if parts.scaling.as_ref().is_some_and(|scaling| scaling.columns() != parts.columns) {
         return fail(format!("scaling of not {} columns", parts.columns));
     }
+    // Counted before it is made: a claim of many classes must not cost memory.
+    let expected = parts.multiclass.machines(classes);
+    if expected != Some(parts.machines.len()) {
+        return fail(format!("{} machines for {classes} classes", parts.machines.len()));
+    }
     let pairings = parts.multiclass.pairings(classes);
     if !parts.machines.iter().map(|machine| machine.pairing).eq(pairings.iter().copied()) {
-        return fail(format!("{} machines for {classes} classes", parts.machines.len()));
+        return fail("the machines are not in the order of their classes".into());
     }
     for machine in &parts.machines {
         if linear != machine.weights.is_some() {

@@ -32,6 +32,14 @@ impl Multiclass {
         }
     }
 
+    /// How many machines a number of classes takes; `None` when that is no number of this machine's.
+    pub(crate) fn machines(self, classes: usize) -> Option<usize> {
+        match self {
+            Multiclass::OneVsRest if classes > 2 => Some(classes),
+            _ => classes.checked_mul(classes.saturating_sub(1)).map(|twice| twice / 2),
+        }
+    }
+
     /// The machines for a number of classes: the later class of a pair is positive.
     pub fn pairings(self, classes: usize) -> Vec<Pairing> {
         match self {

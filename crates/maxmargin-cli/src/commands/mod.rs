@@ -1,0 +1,31 @@
+//! The commands: each makes a plan of its arguments, does the work, and hands the result to a report.
+
+mod examples;
+mod generate;
+mod inspect;
+mod kernel_check;
+mod plot;
+mod predict;
+mod train;
+mod verify;
+
+use crate::arguments::{Arguments, Command};
+use crate::exit::ExitCode;
+use crate::failure::Failure;
+
+/// Does what was asked for.
+///
+/// # Errors
+/// When it cannot be done; nothing is half-written then.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        Command::Train(arguments) => train::run(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
+        Command::Examples(arguments) => examples::run(arguments),
+        Command::KernelCheck(arguments) => kernel_check::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
+        Command::Plot(arguments) => plot::run(arguments),
+    }
+}

@@ -1,0 +1,343 @@
+//! `train`: data to model, with its certificate.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use maxmargin::data::{Dataset, Label, ScalingKind, range_ratio, stratified_split};
+use maxmargin::error::quoted;
+use maxmargin::kernel::KernelParams;
+use maxmargin::solver::Settings;
+use maxmargin::training::Penalty;
+use maxmargin::{Model, Stop, Training, TrainingParams, Workers};
+
+use super::predict;
+use crate::arguments::Train;
+use crate::exit::ExitCode;
+use crate::failure::Failure;
+use crate::input::{self, Origin};
+use crate::interrupt::{self, Phase};
+use crate::output::{self, Target, Words};
+use crate::picture::{self, Sketch};
+use crate::progress::Watch;
+use crate::report::training::{Picture, Score, Trained, reached};
+use crate::report::{self, counted, number};
+use crate::{model_file, size};
+
+/// Ranges that differ by more than this get a warning.
+const MOST_RANGE_RATIO: f64 = 100.0;
+
+/// The arguments, checked, before anything is read.
+struct Plan {
+    origin: Origin,
+    test: Option<Origin>,
+    training: Training,
+    limit: Option<Duration>,
+    workers: Workers,
+    model: Target,
+    picture: Option<Drawing>,
+    words: Words,
+}
+
+/// A picture to be made.
+struct Drawing {
+    sketch: Sketch,
+    /// Whether the user asked for it; one that comes by itself may fail.
+    asked: bool,
+}
+
+impl Plan {
+    fn new(arguments: &Train) -> Result<Self, Failure> {
+        let words = Words { quiet: arguments.quiet };
+        let origin = Origin::new(&arguments.data, words)?;
+        let test = arguments.test.as_deref().map(|test| Origin::new(test, words)).transpose()?;
+        if origin == Origin::Stdin && test == Some(Origin::Stdin) {
+            return Err(Failure::new(
+                "standard input cannot be both the data and the test",
+                "give one of them as a file, or use --holdout",
+            ));
+        }
+        let training = params(arguments)?.check()?;
+        if arguments.holdout.is_some() && matches!(training.params().kernel, KernelParams::Precomputed) {
+            return Err(Failure::new(
+                "a table of kernel values cannot be split by --holdout: its columns belong to its rows",
+                "give the test rows as a table of their own, with --test",
+            ));
+        }
+        arguments.holdout.map_or(Ok(()), check_share)?;
+        let limit = arguments.max_time.map(seconds).transpose()?;
+        let workers = Workers::new(arguments.threads)?;
+        let read: Vec<&Path> = [&origin].into_iter().chain(test.as_ref()).filter_map(|origin| origin.file()).collect();
+        let model = arguments.output.clone().unwrap_or_else(|| with_extension(&origin.stem(), "mm"));
+        let model = Target::new(&model, &read)?;
+        let picture = Plan::picture(arguments, &origin, &read)?;
+        if let Some(picture) = &picture
+            && picture.sketch.target.path() == model.path()
+        {
+            return Err(Failure::new(
+                format!("{} would be both the model and the picture", quoted(&model.path().to_string_lossy())),
+                "give them different names with -o and --plot",
+            ));
+        }
+        Ok(Plan { origin, test, training, limit, workers, model, picture, words })
+    }
+
+    /// The picture asked for; for built-in sets there is one without asking, unless the output is for a program.
+    fn picture(arguments: &Train, origin: &Origin, read: &[&Path]) -> Result<Option<Drawing>, Failure> {
+        let by_itself = origin.is_built_in() && arguments.output.is_none() && !arguments.json && !arguments.quiet;
+        let (path, asked) = match &arguments.plot {
+            Some(path) => (path.clone(), true),
+            None if by_itself => (with_extension(&origin.stem(), "svg"), false),
+            None if arguments.plot_columns.is_some() => {
+                return Err(Failure::new(
+                    "--plot-columns is of no use without a picture",
+                    "name the picture with --plot FILE",
+                ));
+            }
+            None => return Ok(None),
+        };
+        let columns = match (&arguments.plot_columns, origin, &arguments.columns) {
+            (None, Origin::Embedded("iris"), None) => Some(vec!["petal_length".into(), "petal_width".into()]),
+            (columns, ..) => columns.clone(),
+        };
+        let sketch = Sketch::new(&path, read, columns)?;
+        Ok(Some(Drawing { sketch, asked }))
+    }
+}
+
+fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
+    let penalty = match (arguments.c, arguments.c_over_n, arguments.lambda) {
+        _ if arguments.hard => Penalty::Hard,
+        _ if arguments.no_penalty => Penalty::None,
+        (Some(c), ..) => Penalty::C(c),
+        (_, Some(c), _) => Penalty::COverN(c),
+        (.., Some(lambda)) => Penalty::Lambda(lambda),
+        _ => Penalty::C(1.0),
+    };
+    let memory = arguments.memory.as_deref().map_or_else(|| Ok(size::default_memory()), str::parse)?;
+    Ok(TrainingParams {
+        kernel: arguments.kernel.params()?,
+        penalty,
+        loss: arguments.loss,
+        bias: arguments.bias,
+        solver: arguments.solver.0,
+        multiclass: arguments.multiclass,
+        scaling: arguments.scale,
+        positive: arguments.positive.as_deref().map(Label::new),
+        settings: Settings {
+            tolerance: arguments.tolerance,
+            max_iterations: arguments.max_iterations,
+            memory: memory.0,
+            seed: arguments.reading.seed,
+            batch: arguments.batch,
+            averaged: arguments.averaged,
+            shrinkage: arguments.shrinkage,
+            threshold: arguments.threshold,
+        },
+    })
+}
+
+/// Checks the share of rows that are held out.
+pub(super) fn check_share(share: f64) -> Result<(), Failure> {
+    if share > 0.0 && share < 1.0 {
+        return Ok(());
+    }
+    Err(maxmargin::Error::parameter("holdout", share, "above 0 and below 1").into())
+}
+
+fn seconds(value: f64) -> Result<Duration, Failure> {
+    match Duration::try_from_secs_f64(value) {
+        Ok(limit) if value > 0.0 => Ok(limit),
+        _ => Err(maxmargin::Error::parameter("max-time", value, "a number of seconds above 0").into()),
+    }
+}
+
+/// `stem.mm`, whatever points the stem holds.
+fn with_extension(stem: &Path, extension: &str) -> PathBuf {
+    let mut name = stem.as_os_str().to_os_string();
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+/// Trains a model.
+pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
+    let plan = Plan::new(arguments)?;
+    let words = plan.words;
+    let started = Instant::now();
+    let options = arguments.reading.options(arguments.columns.as_deref());
+    let whole = plan.origin.fetch(arguments.reading.seed)?.read(&options)?;
+    let (data, held_out) = match arguments.holdout {
+        None => (whole, None),
+        Some(share) => {
+            let (train, test) = stratified_split(whole.labels(), share, arguments.reading.seed)?;
+            (whole.select_rows(&train), Some(whole.select_rows(&test)))
+        }
+    };
+    let test = match &plan.test {
+        Some(origin) => Some(origin.fetch(arguments.reading.seed)?),
+        None => None,
+    };
+    let read_seconds = started.elapsed().as_secs_f64();
+
+    if let Some(drawing) = plan.picture.as_ref().filter(|drawing| drawing.asked) {
+        drawing.sketch.check(&data)?;
+    }
+
+    let mut warnings = Vec::new();
+    if let Some((what, help)) = ranges_differ(&data, &plan) {
+        words.warning(&what, &help);
+        warnings.push(format!("{what}; {help}"));
+    }
+    let mut watch = Watch::new(plan.limit, arguments.quiet);
+    let fit = interrupt::during(Phase::Solving, || {
+        if !words.quiet {
+            let size = (counted(data.rows(), "row"), counted(data.columns(), "column"));
+            output::say(&format!("training on {} of {} ...", size.0, size.1));
+        }
+        plan.training.fit(&data, &plan.workers, &mut watch)
+    });
+    let train_seconds = watch.elapsed().as_secs_f64();
+    watch.finish();
+    let model = fit?;
+    let interrupted = interrupt::asked();
+
+    let keep = !interrupted || arguments.save_partial;
+    if keep {
+        model_file::save(&plan.model, &model)?;
+    }
+    let picture = match &plan.picture {
+        Some(drawing) if !interrupted => draw(drawing, &model, &data, &plan)?,
+        _ => None,
+    };
+    let test = match (test, held_out) {
+        _ if interrupted => None,
+        (Some(source), _) => {
+            let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
+            Some(score(&model, &found.data, &plan)?)
+        }
+        (None, Some(held_out)) => Some(score(&model, &held_out, &plan)?),
+        (None, None) => None,
+    };
+    let reason = find_reason(&model);
+    if !interrupted && let Some((what, help)) = not_converged(&model) {
+        words.warning(&what, help);
+        warnings.push(format!("{what}; {help}"));
+    }
+    let mut notes: Vec<String> = model.machines().iter().flat_map(|machine| machine.notes.iter().cloned()).collect();
+    notes.retain(|note| !note.starts_with("solver "));
+    notes.dedup();
+    let training_errors = match model.machines() {
+        [only] => only.training_errors,
+        _ if interrupted => model.machines().iter().map(|machine| machine.training_errors).sum(),
+        _ => score(&model, &data, &plan)?.errors,
+    };
+    let trained = Trained {
+        origin: plan.origin.shown(),
+        data: &data,
+        model: &model,
+        read_seconds,
+        train_seconds,
+        training_errors,
+        test,
+        notes,
+        warnings,
+        reason,
+        model_file: keep.then(|| plan.model.shown()),
+        picture,
+        alphas: arguments.alphas,
+        seed: arguments.reading.seed,
+    };
+    if arguments.json {
+        output::print(&report::json_line(&report::training::json(&trained)))?;
+    }
+    if interrupted {
+        output::say(&reached(&model, train_seconds));
+        output::say(&match keep {
+            true => format!("what was reached is in {}", plan.model.shown()),
+            false => "no model was written; --save-partial keeps what was reached".into(),
+        });
+        return Ok(ExitCode::Interrupted);
+    }
+    if !arguments.json && !arguments.quiet {
+        output::print(&report::training::words(&trained))?;
+        output::print(&next(arguments, &plan))?;
+    }
+    Ok(if arguments.strict && model.stop() != Stop::Converged { ExitCode::NotAsAsked } else { ExitCode::Done })
+}
+
+/// The warning when columns hardly see each other.
+fn ranges_differ(data: &Dataset, plan: &Plan) -> Option<(String, String)> {
+    let params = plan.training.params();
+    if params.scaling != ScalingKind::None || matches!(params.kernel, KernelParams::Precomputed) {
+        return None;
+    }
+    let (wide, narrow, ratio) = range_ratio(data.matrix())?;
+    (ratio > MOST_RANGE_RATIO).then(|| {
+        (
+            format!(
+                "column {} ranges {} times as far as column {}, which will hardly count",
+                quoted(&data.name(wide)),
+                number(ratio, 3),
+                quoted(&data.name(narrow))
+            ),
+            "scale the columns with --scale standard".into(),
+        )
+    })
+}
+
+/// What to say of a solver that stopped before its tolerance.
+fn not_converged(model: &Model) -> Option<(String, &'static str)> {
+    let help = match model.stop() {
+        Stop::Converged => return None,
+        Stop::IterationLimit => "raise --max-iterations, scale the columns (--scale standard), or choose a smaller C",
+        Stop::TimeLimit => "raise --max-time, scale the columns (--scale standard), or choose a smaller C",
+        Stop::Diverged => "choose a penalty, such as -C 1",
+        _ => "scale the columns (--scale standard), choose a larger --tolerance, or a smaller C",
+    };
+    Some((format!("the solver did not converge ({}): the certificate says how far it came", model.stop().name()), help))
+}
+
+/// Why the solver was chosen, which is a note of the first machine.
+fn find_reason(model: &Model) -> Option<String> {
+    let prefix = format!("solver {}: ", model.parts().solver);
+    model.machines().first()?.notes.iter().find_map(|note| note.strip_prefix(&prefix)).map(String::from)
+}
+
+fn score(model: &Model, data: &Dataset, plan: &Plan) -> Result<Score, Failure> {
+    let predictions = model.predict(data, &plan.workers)?;
+    if let Some(note) = predictions.note() {
+        plan.words.note(note);
+    }
+    Ok(predict::score(model, data, &predictions))
+}
+
+fn draw(drawing: &Drawing, model: &Model, data: &Dataset, plan: &Plan) -> Result<Option<Picture>, Failure> {
+    match picture::draw(&drawing.sketch, model, Some(data), &plan.workers) {
+        Ok(of) => Ok(Some(Picture { file: drawing.sketch.target.shown(), of })),
+        Err(Failure::Input { what, .. }) if !drawing.asked => {
+            plan.words.note(&format!("no picture was drawn: {what}"));
+            Ok(None)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// One thing to try next.
+fn next(arguments: &Train, plan: &Plan) -> String {
+    let data = match &plan.origin {
+        Origin::Stdin => return format!("\nnext: maxmargin inspect {}\n", plan.model.shown()),
+        Origin::File(_) => output::escaped(&arguments.data.to_string_lossy()),
+        Origin::Embedded(name) | Origin::Generated(name) => (*name).into(),
+    };
+    let mut flags = String::new();
+    if let Some(share) = arguments.holdout {
+        flags.push_str(&format!(" --holdout {share}"));
+    }
+    if arguments.reading.seed != 0 && (arguments.holdout.is_some() || matches!(plan.origin, Origin::Generated(_))) {
+        flags.push_str(&format!(" --seed {}", arguments.reading.seed));
+    }
+    if let Some(label) = &arguments.reading.label {
+        flags.push_str(&format!(" --label {}", output::escaped(label)));
+    }
+    format!("\nnext: maxmargin verify {} {data}{flags}\n", plan.model.shown())
+}

@@ -1,0 +1,131 @@
+//! `verify`: is what a model says of itself true?
+
+use maxmargin::certificate::{Certificate, Evidence};
+use maxmargin::data::stratified_split;
+use maxmargin::model::Verification;
+use maxmargin::{Model, Workers};
+use serde_json::json;
+
+use crate::arguments::Verify;
+use crate::exit::ExitCode;
+use crate::failure::Failure;
+use crate::input::{self, Origin};
+use crate::output::{self, Words};
+use crate::report::machines::{self, title};
+use crate::report::{Page, counted, json_line, number};
+
+/// Computes the certificates anew, and compares.
+pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
+    let words = Words { quiet: false };
+    let origin = Origin::new(&arguments.data, words)?;
+    arguments.holdout.map_or(Ok(()), super::train::check_share)?;
+    let workers = Workers::new(arguments.threads)?;
+    let model = crate::model_file::load(&arguments.model)?;
+    let source = origin.fetch(arguments.reading.seed)?;
+    let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
+    if !found.labelled {
+        return Err(Failure::new(
+            format!("{}: the data has no label column, but a certificate is about labels", origin.shown()),
+            "name the label column with --label",
+        ));
+    }
+    let data = match arguments.holdout {
+        None => found.data,
+        Some(share) => {
+            let (rows, _) = stratified_split(found.data.labels(), share, arguments.reading.seed)?;
+            found.data.select_rows(&rows)
+        }
+    };
+    let (rows, trained) = (data.rows(), model.parts().training_rows);
+    if rows != trained {
+        return Err(Failure::new(
+            format!("{}: found {}, but the model was trained on {trained}", origin.shown(), counted(rows, "row")),
+            "give the training data, read as in training: --holdout and --seed count too",
+        ));
+    }
+    let verification = model.verify(&data, &workers)?;
+    let report = if arguments.json { json_line(&json(&model, &verification)) } else { page(&model, &verification) };
+    output::print(&report)?;
+    Ok(if verification.holds() { ExitCode::Done } else { ExitCode::NotAsAsked })
+}
+
+fn json(model: &Model, verification: &Verification) -> serde_json::Value {
+    let pairs = model.machines().iter().zip(&verification.evidence);
+    json!({
+        "holds": verification.holds(),
+        "same_data": verification.same_data,
+        "disagreements": verification.disagreements,
+        "machines": pairs.map(|(machine, found)| json!({
+            "machine": title(model, machine),
+            "stored": machines::evidence(&machine.evidence),
+            "found": machines::evidence(found),
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn page(model: &Model, verification: &Verification) -> String {
+    let mut page = Page::new();
+    for (machine, found) in model.machines().iter().zip(&verification.evidence) {
+        match (&machine.evidence, found) {
+            (Evidence::Certificate(stored), Evidence::Certificate(found)) => {
+                let mut rows = vec![vec![title(model, machine), "stored".into(), "found".into()]];
+                for ((name, stored), (_, found)) in numbers(stored).into_iter().zip(numbers(found)) {
+                    rows.push(vec![name.into(), number(stored, 8), number(found, 8)]);
+                }
+                page.table(&rows);
+            }
+            (Evidence::None(reason), Evidence::None(_)) => {
+                page.text(&format!("{}: no certificate, because {reason}", title(model, machine)));
+            }
+            (stored, found) => {
+                let words = |evidence: &Evidence| match evidence {
+                    Evidence::Certificate(_) => "a certificate".to_string(),
+                    Evidence::None(reason) => format!("none, because {reason}"),
+                };
+                let name = title(model, machine);
+                page.text(&format!("{name}: stored {}; found {}", words(stored), words(found)));
+            }
+        }
+        page.text("");
+    }
+    if !verification.same_data {
+        page.text("false: the data is not the data that the model was trained on (its hash differs)");
+    }
+    for disagreement in &verification.disagreements {
+        let name = model.machines().get(disagreement.machine).map_or_else(String::new, |machine| title(model, machine));
+        page.text(&format!(
+            "false: {name}: the model says {} is {}, but it is {}",
+            disagreement.name,
+            number(disagreement.stored, 8),
+            number(disagreement.found, 8)
+        ));
+    }
+    if verification.holds() {
+        let certified = verification.evidence.iter().any(|evidence| evidence.certificate().is_some());
+        page.text(match certified {
+            true => "true: every number of the certificate was found again",
+            false => "there is no certificate to check; the data is the training data",
+        });
+    }
+    page.finish()
+}
+
+fn numbers(certificate: &Certificate) -> [(&'static str, f64); 14] {
+    let counts = certificate.counts;
+    [
+        ("primal", certificate.primal),
+        ("dual", certificate.dual),
+        ("gap", certificate.gap),
+        ("relative gap", certificate.relative_gap),
+        ("violation", certificate.violation),
+        ("infeasibility", certificate.infeasibility),
+        ("margin", certificate.margin),
+        ("sum of slacks", certificate.slack_sum),
+        ("not support", counts.not_support as f64),
+        ("on the margin", counts.on_margin as f64),
+        ("inside", counts.inside as f64),
+        ("misclassified", counts.misclassified as f64),
+        ("support vectors", counts.support as f64),
+        ("at the bound", counts.bounded as f64),
+    ]
+}

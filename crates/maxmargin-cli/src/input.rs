@@ -1,0 +1,343 @@
+//! Where data comes from: files, standard input, embedded sets and generators.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use maxmargin::data::{Dataset, embedded, generate};
+use maxmargin::error::quoted;
+use maxmargin::{Error, Model};
+use maxmargin_io::ReadOptions;
+
+use crate::arguments::Reading;
+use crate::failure::Failure;
+use crate::output::{Words, escaped, reason};
+use crate::report::counted;
+
+/// The rows of a generated set, where none are asked for.
+pub(crate) const GENERATED_ROWS: usize = 200;
+
+/// Data that is at hand, but not yet read.
+#[derive(Debug)]
+pub(crate) struct Source {
+    origin: String,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// A file or standard input. Held whole, because how to read it may become clear in a second try.
+    Bytes(Vec<u8>),
+    /// Part of the program.
+    Ready(Box<Dataset>),
+}
+
+/// What `DATA` names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Stdin,
+    File(PathBuf),
+    Embedded(&'static str),
+    Generated(&'static str),
+}
+
+impl Origin {
+    /// A file of that name wins over an embedded or generated set, with a note.
+    pub(crate) fn new(data: &Path, words: Words) -> Result<Self, Failure> {
+        if data.as_os_str() == "-" {
+            return Ok(Origin::Stdin);
+        }
+        let known = |names: &[&'static str]| names.iter().find(|name| data.as_os_str() == **name).copied();
+        let built_in =
+            known(&embedded::NAMES).map(Origin::Embedded).or_else(|| known(&generate::NAMES).map(Origin::Generated));
+        match (data.exists(), built_in) {
+            (true, Some(_)) => {
+                let name = escaped(&data.to_string_lossy());
+                words.note(&format!(
+                    "there is a file {name} in this folder, and it is read; the built-in set of that name is not"
+                ));
+                Ok(Origin::File(data.into()))
+            }
+            (false, Some(built_in)) => Ok(built_in),
+            (true, None) => Ok(Origin::File(data.into())),
+            (false, None) => Err(Failure::new(
+                format!("cannot read {}: there is no such file", quoted(&data.to_string_lossy())),
+                format!(
+                    "check the name and the folder, or name a built-in set: {}, {}",
+                    embedded::NAMES.join(", "),
+                    generate::NAMES.join(", ")
+                ),
+            )),
+        }
+    }
+
+    pub(crate) fn is_built_in(&self) -> bool {
+        matches!(self, Origin::Embedded(_) | Origin::Generated(_))
+    }
+
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Origin::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// What files made from the data are called, without an extension.
+    pub(crate) fn stem(&self) -> PathBuf {
+        match self {
+            Origin::Stdin => "model".into(),
+            Origin::File(path) => path.file_stem().map_or_else(|| "model".into(), PathBuf::from),
+            Origin::Embedded(name) | Origin::Generated(name) => (*name).into(),
+        }
+    }
+
+    /// What messages call the data.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Origin::Stdin => "standard input".into(),
+            Origin::File(path) => escaped(&path.to_string_lossy()),
+            Origin::Embedded(name) => (*name).into(),
+            Origin::Generated(name) => format!("{name} (generated)"),
+        }
+    }
+
+    /// Fetches the data.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(crate) fn fetch(&self, seed: u64) -> Result<Source, Failure> {
+        let content = match self {
+            Origin::Stdin => {
+                let mut bytes = Vec::new();
+                io::stdin().lock().read_to_end(&mut bytes).map_err(|error| {
+                    Failure::new(
+                        format!("cannot read standard input: {}", reason(&error)),
+                        "pipe data into the program, or name a file",
+                    )
+                })?;
+                Content::Bytes(bytes)
+            }
+            Origin::File(path) => {
+                let mut bytes = Vec::new();
+                match File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+                    Ok(_) => Content::Bytes(bytes),
+                    // It says why in its own words.
+                    Err(_) => Content::Ready(Box::new(maxmargin_io::read_path(path, &ReadOptions::default())?)),
+                }
+            }
+            Origin::Embedded(name) => match embedded(name) {
+                Some(data) => Content::Ready(Box::new(data)),
+                None => return Err(Failure::new(format!("there is no embedded set {}", quoted(name)), "name another")),
+            },
+            Origin::Generated(name) => Content::Ready(Box::new(generate(name, GENERATED_ROWS, seed)?)),
+        };
+        let origin = match self {
+            Origin::Stdin => "standard input".into(),
+            Origin::File(path) => path.to_string_lossy().into_owned(),
+            Origin::Embedded(name) | Origin::Generated(name) => (*name).into(),
+        };
+        Ok(Source { origin, content })
+    }
+}
+
+impl Source {
+    /// Reads the data.
+    ///
+    /// # Errors
+    /// When it does not read as asked, with its place.
+    pub(crate) fn read(&self, options: &ReadOptions) -> Result<Dataset, maxmargin_io::Error> {
+        match &self.content {
+            Content::Bytes(bytes) => maxmargin_io::read_bytes(bytes, &self.origin, options),
+            Content::Ready(data) => match &options.columns {
+                None => Ok((**data).clone()),
+                Some(columns) => once(columns)
+                    .and_then(|()| data.select_columns(&by_name(columns, data.names())))
+                    .map_err(|error| maxmargin_io::Error::Data { path: self.origin.clone(), error }),
+            },
+        }
+    }
+}
+
+/// Columns by their names, where a number counted from 1 stands for one.
+pub(crate) fn by_name(columns: &[String], names: Option<&[String]>) -> Vec<String> {
+    let name = |column: &String| {
+        let names = names.filter(|names| !names.contains(column))?;
+        let number: usize = column.parse().ok()?;
+        names.get(number.checked_sub(1)?).cloned()
+    };
+    columns.iter().map(|column| name(column).unwrap_or_else(|| column.clone())).collect()
+}
+
+/// Checks that no column is asked for twice.
+fn once(columns: &[String]) -> Result<(), Error> {
+    match columns.iter().enumerate().find(|(place, name)| columns[..*place].contains(name)) {
+        None => Ok(()),
+        Some((_, name)) => Err(Error::Data {
+            what: format!("the column {} is asked for twice", quoted(name)),
+            help: "name each column once in --columns".into(),
+        }),
+    }
+}
+
+/// Data read for a model: in columns that it knows.
+#[derive(Debug)]
+pub(crate) struct ForModel {
+    pub(crate) data: Dataset,
+    /// Whether the labels are the user's; without a label column they mean nothing.
+    pub(crate) labelled: bool,
+}
+
+/// Reads data for a model: the columns that it needs, by name where it has names, and a label column if there is one.
+///
+/// # Errors
+/// When the data does not read, or lacks a column.
+pub(crate) fn read_for_model(
+    source: &Source,
+    model: &Model,
+    reading: &Reading,
+    unlabelled: bool,
+    words: Words,
+) -> Result<ForModel, Failure> {
+    let wanted = model.parts().columns;
+    let mut first_error = None;
+    if let Some(names) = &model.parts().names {
+        // One column for each word of a column of words is how training read it.
+        let has_words = names.iter().any(|name| name.contains('='));
+        let plain = (names.clone(), reading.categorical);
+        let tries = if has_words { vec![plain, (columns_of_words(names), true)] } else { vec![plain] };
+        for (columns, categorical) in tries {
+            let options = ReadOptions { categorical, unlabelled, ..reading.options(Some(&columns)) };
+            match read_either_way(source, &options) {
+                Ok(found) => return Ok(ForModel { data: with_missing_words(found.data, names, words)?, ..found }),
+                Err(error) => first_error = Some(error),
+            }
+        }
+    }
+    // Without names on one of the two sides columns are known by their place.
+    let options = ReadOptions { unlabelled, ..reading.options(None) };
+    let by_place = source.read(&options).and_then(|data| {
+        let none_is_label = !unlabelled && reading.label.is_none() && data.columns() + 1 == wanted;
+        if none_is_label && !data.has_open_columns() {
+            let data = source.read(&ReadOptions { unlabelled: true, ..options })?;
+            return Ok(ForModel { data, labelled: false });
+        }
+        Ok(ForModel { data, labelled: !unlabelled })
+    });
+    match (by_place, first_error) {
+        // Data with names must have the model's.
+        (Ok(found), Some(error)) if found.data.names().is_some() => Err(needed(error, model)),
+        (Err(_), Some(error)) => Err(needed(error, model)),
+        (Ok(found), _) => {
+            let columns = found.data.columns();
+            if columns == wanted || found.data.has_open_columns() || found.data.names().is_some() {
+                return Ok(found);
+            }
+            Err(Failure::new(
+                format!(
+                    "{}: found {}, but the model needs {wanted}",
+                    escaped(&source.origin),
+                    counted(columns, "column")
+                ),
+                match &model.parts().names {
+                    Some(names) => format!("give its columns in this order, or with a header: {}", listed(names)),
+                    None => "give the columns that the model was trained on, in their order".into(),
+                },
+            ))
+        }
+        (Err(error), None) => Err(error.into()),
+    }
+}
+
+/// At most eight names, quoted.
+fn listed(names: &[String]) -> String {
+    let mut shown: Vec<String> = names.iter().take(8).map(|name| quoted(name)).collect();
+    if names.len() > 8 {
+        shown.push(format!("and {} more", names.len() - 8));
+    }
+    shown.join(", ")
+}
+
+/// The error of a missing column, which it is the model that asks for.
+fn needed(error: maxmargin_io::Error, model: &Model) -> Failure {
+    let wanted = |what: &str| {
+        let names = model.parts().names.iter().flatten();
+        names
+            .flat_map(|name| [name.as_str(), name.split('=').next().unwrap_or(name)])
+            .any(|name| what.ends_with(&quoted(name)))
+    };
+    match error {
+        maxmargin_io::Error::Data { path, error: Error::Data { what, help } } if wanted(&what) => {
+            Failure::new(format!("{}: {what}, which the model needs", escaped(&path)), help)
+        }
+        error => error.into(),
+    }
+}
+
+/// Reads data whose columns are known, the last of all being the label unless it is one of them.
+fn read_either_way(source: &Source, options: &ReadOptions) -> Result<ForModel, maxmargin_io::Error> {
+    match source.read(options) {
+        Ok(data) => Ok(ForModel { data, labelled: !options.unlabelled }),
+        Err(error) => {
+            let label_is_wanted = matches!(&error, maxmargin_io::Error::Data { error: Error::Combination { .. }, .. });
+            let too_narrow = matches!(&error, maxmargin_io::Error::Syntax { found, .. } if found == "one column");
+            if options.unlabelled || options.label.is_some() || !(label_is_wanted || too_narrow) {
+                return Err(error);
+            }
+            let data = source.read(&ReadOptions { unlabelled: true, ..options.clone() })?;
+            Ok(ForModel { data, labelled: false })
+        }
+    }
+}
+
+/// `colour=red`, `colour=blue`, `width` are made of the columns `colour`, `width`.
+fn columns_of_words(names: &[String]) -> Vec<String> {
+    let mut columns: Vec<String> = Vec::new();
+    for name in names {
+        let column = name.split('=').next().unwrap_or(name);
+        if !columns.iter().any(|known| known == column) {
+            columns.push(column.into());
+        }
+    }
+    columns
+}
+
+/// Words that occur in training but not here get a column of zeros; words that occur only here get a note.
+fn with_missing_words(data: Dataset, names: &[String], words: Words) -> Result<Dataset, Failure> {
+    let Some(found) = data.names() else { return Ok(data) };
+    let place = |name: &String| found.iter().position(|other| other == name);
+    let column = |name: &str| name.split_once('=').map(|(column, _)| format!("{column}="));
+    let is_word = |name: &str| column(name).is_some_and(|column| found.iter().any(|other| other.starts_with(&column)));
+    for name in found {
+        if !names.contains(name) && column(name).is_some_and(|column| names.iter().any(|n| n.starts_with(&column))) {
+            words.note(&format!("the model has never seen {}: it counts as none of the words known", quoted(name)));
+        }
+    }
+    if names.iter().all(|name| place(name).is_some())
+        || !names.iter().all(|name| place(name).is_some() || is_word(name))
+    {
+        return Ok(data);
+    }
+    let places: Vec<Option<usize>> = names.iter().map(place).collect();
+    let matrix = data.matrix().select_columns(&places);
+    Ok(Dataset::new(matrix, data.labels().clone())?.with_names(names.to_vec())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_for_a_name_unless_it_is_one() {
+        let names = ["a", "1", "c"].map(String::from);
+        let asked = ["3", "1", "b", "0", "4"].map(String::from);
+        assert_eq!(by_name(&asked, Some(&names)), ["c", "1", "b", "0", "4"]);
+        assert_eq!(by_name(&asked, None), asked);
+    }
+
+    #[test]
+    fn columns_of_words_are_joined_again() {
+        let names = ["colour=red", "size", "colour=blue"].map(String::from);
+        assert_eq!(columns_of_words(&names), ["colour", "size"]);
+    }
+}

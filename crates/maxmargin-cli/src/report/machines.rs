@@ -1,0 +1,227 @@
+//! What there is to say of each machine of a model, and of all of them together.
+
+use maxmargin::Model;
+use maxmargin::certificate::{Certificate, Evidence};
+use maxmargin::model::Machine;
+use maxmargin::problem::Loss;
+use maxmargin::training::Penalty;
+use serde_json::{Value, json};
+
+use super::{Page, brief, number};
+use crate::output::short;
+
+/// What a machine tells apart, the positive class first.
+pub(crate) fn title(model: &Model, machine: &Machine) -> String {
+    let name = |class: usize| short(model.classes()[class].text());
+    let positive = name(machine.pairing.positive);
+    let negative = machine.pairing.negative.map_or_else(|| "rest".into(), name);
+    format!("{positive} against {negative}")
+}
+
+/// The penalty of a machine in all forms: C, C′ of C′/n, and λ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Forms {
+    pub(crate) c: Option<f64>,
+    pub(crate) c_over_n: Option<f64>,
+    pub(crate) lambda: Option<f64>,
+}
+
+impl Forms {
+    pub(crate) fn of_machine(machine: &Machine) -> Self {
+        let rows = machine.rows as f64;
+        Forms {
+            c: machine.cost,
+            c_over_n: machine.cost.map(|c| c * rows),
+            lambda: machine.cost.map(|c| 1.0 / (2.0 * rows * c)),
+        }
+    }
+
+    /// The forms that all machines share; the one that the user gave always is.
+    pub(crate) fn of_model(model: &Model) -> Self {
+        let all: Vec<Forms> = model.machines().iter().map(Forms::of_machine).collect();
+        let shared = |form: fn(&Forms) -> Option<f64>| {
+            let first = all.first().and_then(form)?;
+            all.iter().all(|forms| form(forms) == Some(first)).then_some(first)
+        };
+        let mut forms = Forms {
+            c: shared(|forms| forms.c),
+            c_over_n: shared(|forms| forms.c_over_n),
+            lambda: shared(|forms| forms.lambda),
+        };
+        match model.parts().penalty {
+            Penalty::C(value) => forms.c = Some(value),
+            Penalty::COverN(value) => forms.c_over_n = Some(value),
+            Penalty::Lambda(value) => forms.lambda = Some(value),
+            _ => {}
+        }
+        forms
+    }
+
+    pub(crate) fn json(self, penalty: Penalty) -> Value {
+        let given = match penalty {
+            Penalty::C(_) => "c",
+            Penalty::COverN(_) => "c_over_n",
+            Penalty::Lambda(_) => "lambda",
+            Penalty::Hard => "hard",
+            Penalty::None => "none",
+        };
+        json!({ "given": given, "c": self.c, "c_over_n": self.c_over_n, "lambda": self.lambda })
+    }
+
+    pub(crate) fn words(self, penalty: Penalty) -> String {
+        match penalty {
+            Penalty::Hard => return "hard margin: no slack".into(),
+            Penalty::None => return "none".into(),
+            _ => {}
+        }
+        let forms = [("C", "-C", self.c), ("C/n", "--c-over-n", self.c_over_n), ("lambda", "--lambda", self.lambda)];
+        let given = match penalty {
+            Penalty::COverN(_) => 1,
+            Penalty::Lambda(_) => 2,
+            _ => 0,
+        };
+        let value = |value: Option<f64>| value.map_or_else(|| "?".into(), |value| number(value, 6));
+        let others: Vec<String> = (0..3)
+            .filter(|&form| form != given && forms[form].2.is_some())
+            .map(|form| format!("{} {}", forms[form].1, value(forms[form].2)))
+            .collect();
+        let first = format!("{} = {}", forms[given].0, value(forms[given].2));
+        match others.is_empty() {
+            true => format!("{first} (in the other forms it differs by machine: see --json)"),
+            false => format!("{first} (the same as {})", others.join(" or ")),
+        }
+    }
+}
+
+/// What was minimised, for methods that minimise something.
+pub(crate) fn problem(page: &mut Page, model: &Model) {
+    let parts = model.parts();
+    let minimises_nothing = ["perceptron", "kernel-perceptron", "lda"].contains(&parts.solver.as_str());
+    if minimises_nothing {
+        return page.line("bias", parts.bias.name());
+    }
+    page.line("penalty", &Forms::of_model(model).words(parts.penalty));
+    page.line("loss", &format!("{}, bias {}", parts.loss.name(), parts.bias.name()));
+}
+
+/// Support vectors of a model: all, those at the upper bound in some machine, and the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Support {
+    pub(crate) total: usize,
+    pub(crate) free: usize,
+    pub(crate) bounded: usize,
+}
+
+impl Support {
+    pub(crate) fn of_machine(machine: &Machine, loss: Loss) -> Self {
+        if let Some(certificate) = machine.evidence.certificate() {
+            let counts = certificate.counts;
+            let (total, bounded) = (counts.support, counts.bounded);
+            return Support { total, free: total.saturating_sub(bounded), bounded };
+        }
+        let (total, bounded) = (machine.support.len(), at_bound(machine, loss).count());
+        Support { total, free: total - bounded, bounded }
+    }
+
+    pub(crate) fn of_model(model: &Model) -> Self {
+        let loss = model.parts().loss;
+        if let [only] = model.machines() {
+            return Support::of_machine(only, loss);
+        }
+        let total = model.parts().support_rows.len();
+        let mut bounded: Vec<u32> = model.machines().iter().flat_map(|machine| at_bound(machine, loss)).collect();
+        bounded.sort_unstable();
+        bounded.dedup();
+        Support { total, free: total - bounded.len(), bounded: bounded.len() }
+    }
+
+    pub(crate) fn json(self) -> Value {
+        json!({ "total": self.total, "free": self.free, "bounded": self.bounded })
+    }
+}
+
+/// The places of a machine's support vectors at the upper bound.
+fn at_bound(machine: &Machine, loss: Loss) -> impl Iterator<Item = u32> {
+    let bound = machine.cost.map_or(f64::INFINITY, |cost| loss.dual_bound(cost));
+    let support = machine.support.iter().zip(&machine.coefficients);
+    support.filter(move |(_, coefficient)| coefficient.abs() >= bound).map(|(&place, _)| place)
+}
+
+/// One machine as JSON.
+pub(crate) fn json_of(model: &Model, machine: &Machine) -> Value {
+    let name = |class: usize| model.classes()[class].text();
+    let certificate = machine.evidence.certificate();
+    json!({
+        "positive": name(machine.pairing.positive),
+        "negative": machine.pairing.negative.map(name),
+        "rows": machine.rows,
+        "stop": machine.stop.name(),
+        "iterations": machine.iterations,
+        "objective": objective(certificate),
+        "violation": certificate.map(|certificate| certificate.violation),
+        "support_vectors": Support::of_machine(machine, model.parts().loss).json(),
+        "training_errors": machine.training_errors,
+        "margin": certificate.map(|certificate| certificate.margin),
+        "slack_sum": certificate.map(|certificate| certificate.slack_sum),
+        "weights": machine.weights,
+        "bias_value": machine.bias,
+        "penalty": Forms::of_machine(machine).json(model.parts().penalty),
+        "certificate": evidence(&machine.evidence),
+        "notes": machine.notes,
+    })
+}
+
+/// Objectives as JSON; `null` without a certificate.
+pub(crate) fn objective(certificate: Option<&Certificate>) -> Value {
+    certificate.map_or(Value::Null, |found| {
+        json!({ "primal": found.primal, "dual": found.dual, "gap": found.gap, "relative_gap": found.relative_gap })
+    })
+}
+
+/// A certificate, or the reason for none, as JSON.
+pub(crate) fn evidence(evidence: &Evidence) -> Value {
+    match evidence {
+        Evidence::Certificate(certificate) => json!(certificate),
+        Evidence::None(reason) => json!({ "none": reason }),
+    }
+}
+
+/// The certificates as a table, and below it why some machines have none.
+pub(crate) fn table(page: &mut Page, model: &Model) {
+    const MOST: usize = 20;
+    let words = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect::<Vec<_>>();
+    let certified: Vec<_> =
+        model.machines().iter().filter_map(|machine| Some((machine, machine.evidence.certificate()?))).collect();
+    if !certified.is_empty() {
+        let mut rows = vec![words(&["machine", "primal", "dual", "gap", "violation", "margin", "slack", "errors"])];
+        let mut kinds = vec![words(&["support vectors", "all", "on margin", "inside", "wrong side", "at C"])];
+        for (machine, certificate) in certified.iter().take(MOST) {
+            let counts = certificate.counts;
+            rows.push(vec![
+                title(model, machine),
+                number(certificate.primal, 8),
+                number(certificate.dual, 8),
+                brief(certificate.gap),
+                brief(certificate.violation),
+                number(certificate.margin, 5),
+                number(certificate.slack_sum, 5),
+                format!("{} of {}", machine.training_errors, machine.rows),
+            ]);
+            let shown = [counts.support, counts.on_margin, counts.inside, counts.misclassified, counts.bounded];
+            kinds.push(std::iter::once(title(model, machine)).chain(shown.map(|count| count.to_string())).collect());
+        }
+        page.table(&rows);
+        page.text("");
+        page.table(&kinds);
+        if certified.len() > MOST {
+            page.text(&format!("... and {} machines more (see --json)", certified.len() - MOST));
+        }
+    }
+    for machine in model.machines().iter().take(MOST) {
+        if let Evidence::None(reason) = &machine.evidence {
+            page.text(&format!("{}: no certificate, because {reason}", title(model, machine)));
+            let Machine { training_errors, rows, .. } = machine;
+            page.text(&format!("{training_errors} of {rows} training rows are on the wrong side"));
+        }
+    }
+}

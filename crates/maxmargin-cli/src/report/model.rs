@@ -1,0 +1,273 @@
+//! What `inspect` reports, as words and as JSON.
+
+use maxmargin::Model;
+use maxmargin::geometry::{Conic, Hyperplane, NearestPoints, RiskBound};
+use serde_json::{Value, json};
+
+use super::machines::{self, Forms, Support, title};
+use super::{Page, counted, number};
+use crate::output::{escaped, short};
+
+/// What a machine looks like in space.
+#[derive(Debug, Default)]
+pub(crate) struct Geometry {
+    pub(crate) plane: Option<Plane>,
+    pub(crate) conic: Option<Conic>,
+    pub(crate) hulls: Option<Hulls>,
+    pub(crate) risk: Option<Risk>,
+}
+
+/// A linear machine.
+#[derive(Debug)]
+pub(crate) struct Plane {
+    pub(crate) plane: Hyperplane,
+    pub(crate) canonical: Option<Hyperplane>,
+    pub(crate) margin: Option<f64>,
+}
+
+/// The nearest points of the (reduced) hulls.
+#[derive(Debug)]
+pub(crate) struct Hulls {
+    pub(crate) mu: f64,
+    /// The two points, where the kernel is linear.
+    pub(crate) ends: Option<(Vec<f64>, Vec<f64>)>,
+    pub(crate) nearest: NearestPoints,
+}
+
+/// The risk bound and what it is made of.
+#[derive(Debug)]
+pub(crate) struct Risk {
+    pub(crate) rho: f64,
+    pub(crate) bound: f64,
+    pub(crate) lambda: f64,
+    pub(crate) rows: usize,
+    pub(crate) found: RiskBound,
+}
+
+/// The page.
+pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String {
+    let parts = model.parts();
+    let mut page = Page::new();
+    page.line("model", file);
+    page.line("classes", &listed(model.classes().iter().map(|label| short(label.text()))));
+    page.line(
+        "columns",
+        &match &parts.names {
+            Some(names) => format!("{}: {}", parts.columns, listed(names.iter().map(|name| short(name)))),
+            None => parts.columns.to_string(),
+        },
+    );
+    if let Some(scaling) = &parts.scaling {
+        page.line("scaling", scaling.kind().name());
+    }
+    page.line("kernel", &parts.kernel.to_string());
+    machines::problem(&mut page, model);
+    page.line(
+        "solver",
+        &format!("{}: {}, tolerance {}", parts.solver, model.stop().name(), number(parts.tolerance, 3)),
+    );
+    let support = Support::of_model(model);
+    page.line(
+        "support",
+        &format!(
+            "{} of {}: {} free, {} at the bound",
+            counted(support.total, "vector"),
+            counted(parts.training_rows, "training row"),
+            support.free,
+            support.bounded
+        ),
+    );
+    page.line("data hash", &parts.fingerprint.chars().take(16).collect::<String>());
+    page.text("");
+    machines::table(&mut page, model);
+    for (machine, geometry) in model.machines().iter().zip(geometry).take(20) {
+        let lines = geometry_words(model, geometry);
+        if !lines.is_empty() {
+            page.text("");
+            page.text(&format!("geometry of {}", title(model, machine)));
+            lines.iter().for_each(|(name, text)| page.line(&format!("  {name}"), text));
+        }
+    }
+    page.finish()
+}
+
+/// At most eight texts.
+fn listed(texts: impl ExactSizeIterator<Item = String>) -> String {
+    let count = texts.len();
+    let mut shown: Vec<String> = texts.take(8).collect();
+    if count > 8 {
+        shown.push(format!("and {} more", count - 8));
+    }
+    shown.join(", ")
+}
+
+/// A vector in words, at most eight numbers of it.
+fn vector(values: &[f64]) -> String {
+    format!("({})", listed(values.iter().map(|&value| number(value, 6))))
+}
+
+/// A polynomial of degree 2 in two variables.
+fn polynomial(coefficients: [f64; 6]) -> String {
+    let mut text = String::new();
+    for (coefficient, monomial) in coefficients.iter().zip([" x1²", " x1x2", " x2²", " x1", " x2", ""]) {
+        let sign = match (text.is_empty(), *coefficient < 0.0) {
+            (true, true) => "-",
+            (true, false) => "",
+            (false, true) => " - ",
+            (false, false) => " + ",
+        };
+        text.push_str(&format!("{sign}{}{monomial}", number(coefficient.abs(), 6)));
+    }
+    text
+}
+
+fn geometry_words(model: &Model, geometry: &Geometry) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    let scaled = if model.parts().scaling.is_some() { ", in scaled columns" } else { "" };
+    if let Some(Plane { plane, canonical, margin }) = &geometry.plane {
+        lines.push(("plane", format!("w = {}, b = {}{scaled}", vector(plane.weights()), number(plane.bias(), 6))));
+        lines.push((
+            "origin",
+            format!(
+                "{} from the plane, on the {} side",
+                number(plane.origin_distance().abs(), 6),
+                if plane.origin_distance() > 0.0 { "positive" } else { "negative" }
+            ),
+        ));
+        if let Some(canonical) = canonical {
+            let (weights, bias) = (vector(canonical.weights()), number(canonical.bias(), 6));
+            lines.push(("canonical", format!("w = {weights}, b = {bias}: the nearest row has |f| = 1")));
+        }
+        if let Some(margin) = margin {
+            lines.push((
+                "margin",
+                match *margin > 0.0 {
+                    true => format!("{}: the distance of the nearest row", number(*margin, 6)),
+                    false => format!("{}: a row lies so far on the wrong side", number(*margin, 6)),
+                },
+            ));
+        }
+    }
+    if let Some(conic) = &geometry.conic {
+        let mut text = conic.kind().name().replace('-', " ");
+        if let Some(centre) = conic.centre() {
+            text.push_str(&format!(", centre {}", vector(&centre)));
+        }
+        if let Some([first, second]) = conic.semi_axes() {
+            text.push_str(&format!(", semi-axes {} and {}", number(first, 6), number(second, 6)));
+        }
+        if let Some(angle) = conic.orientation() {
+            text.push_str(&format!(", turned by {}°", number(angle.to_degrees(), 4)));
+        }
+        lines.push(("boundary", text));
+        lines.push(("", format!("{} = 0", polynomial(conic.coefficients()))));
+    }
+    if let Some(Hulls { mu, ends, nearest }) = &geometry.hulls {
+        let space = if model.parts().kernel.is_linear() { scaled } else { ", in the kernel's space" };
+        let kind = if *mu < 1.0 { format!("reduced hulls (mu = {})", number(*mu, 6)) } else { "convex hulls".into() };
+        lines.push((
+            "hulls",
+            if nearest.at_least > 0.0 {
+                format!("the {kind} are {} apart{space}", number(nearest.distance, 6))
+            } else {
+                format!("the {kind} meet (within {}){space}", number(nearest.distance, 3))
+            },
+        ));
+        if let Some((positive, negative)) = ends {
+            lines.push(("", format!("nearest points {} and {}", vector(positive), vector(negative))));
+        }
+    }
+    if let Some(Risk { rho, bound, lambda, rows, found }) = &geometry.risk {
+        lines.push((
+            "risk",
+            format!(
+                "expected hinge risk at most {} above the least one (rho = {}, B = {}, {}, lambda = {})",
+                number(found.excess(), 4),
+                number(*rho, 4),
+                number(*bound, 4),
+                counted(*rows, "row"),
+                number(*lambda, 4)
+            ),
+        ));
+        lines.push((
+            "",
+            format!("at the best lambda, {}, it is {}", number(found.best_lambda(), 4), number(found.best_excess(), 4)),
+        ));
+    }
+    lines
+}
+
+/// The object that `inspect --json` prints.
+pub(crate) fn json(model: &Model, geometry: &[Geometry]) -> Value {
+    let parts = model.parts();
+    let machines: Vec<Value> = model
+        .machines()
+        .iter()
+        .zip(geometry)
+        .map(|(machine, geometry)| {
+            let mut object = machines::json_of(model, machine);
+            object["geometry"] = geometry_json(geometry);
+            object
+        })
+        .collect();
+    json!({
+        "rows": parts.training_rows,
+        "columns": parts.columns,
+        "column_names": parts.names.as_ref().map(|names| names.iter().map(|name| escaped(name)).collect::<Vec<_>>()),
+        "classes": parts.classes.iter().map(|label| label.text()).collect::<Vec<_>>(),
+        "solver": parts.solver,
+        "kernel": parts.kernel.to_string(),
+        "loss": parts.loss.name(),
+        "bias": parts.bias.name(),
+        "multiclass": parts.multiclass.name(),
+        "scaling": parts.scaling.as_ref().map(|scaling| json!({
+            "kind": scaling.kind().name(), "offsets": scaling.offsets(), "factors": scaling.factors()
+        })),
+        "penalty": Forms::of_model(model).json(parts.penalty),
+        "tolerance": parts.tolerance,
+        "stop": model.stop().name(),
+        "support_vectors": Support::of_model(model).json(),
+        "fingerprint": parts.fingerprint,
+        "machines": machines,
+    })
+}
+
+fn geometry_json(geometry: &Geometry) -> Value {
+    json!({
+        "hyperplane": geometry.plane.as_ref().map(|Plane { plane, canonical, margin }| json!({
+            "weights": plane.weights(),
+            "bias_value": plane.bias(),
+            "norm": plane.norm(),
+            "origin_distance": plane.origin_distance(),
+            "canonical": canonical.as_ref().map(|plane| json!({
+                "weights": plane.weights(), "bias_value": plane.bias(), "margin": 1.0 / plane.norm()
+            })),
+            "margin": margin,
+        })),
+        "conic": geometry.conic.as_ref().map(|conic| json!({
+            "kind": conic.kind().name(),
+            "coefficients": conic.coefficients(),
+            "centre": conic.centre(),
+            "semi_axes": conic.semi_axes(),
+            "orientation": conic.orientation(),
+        })),
+        "hulls": geometry.hulls.as_ref().map(|Hulls { mu, ends, nearest }| json!({
+            "mu": mu,
+            "distance": nearest.distance,
+            "at_least": nearest.at_least,
+            "positive_point": ends.as_ref().map(|ends| &ends.0),
+            "negative_point": ends.as_ref().map(|ends| &ends.1),
+            "positive": nearest.positive,
+            "negative": nearest.negative,
+        })),
+        "risk_bound": geometry.risk.as_ref().map(|risk| json!({
+            "rho": risk.rho,
+            "weight_bound": risk.bound,
+            "lambda": risk.lambda,
+            "rows": risk.rows,
+            "excess": risk.found.excess(),
+            "best_lambda": risk.found.best_lambda(),
+            "best_excess": risk.found.best_excess(),
+        })),
+    })
+}

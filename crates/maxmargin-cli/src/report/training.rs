@@ -1,0 +1,230 @@
+//! What `train` reports, as words and as JSON.
+
+use maxmargin::certificate::Evidence;
+use maxmargin::data::Dataset;
+use maxmargin::model::Machine;
+use maxmargin::{Model, Stop};
+use serde_json::{Value, json};
+
+use super::machines::{self, Forms, Support};
+use super::{Page, counted, number, percent};
+use crate::output::short;
+
+/// Everything that is known after training.
+#[derive(Debug)]
+pub(crate) struct Trained<'a> {
+    /// What the data is called.
+    pub(crate) origin: String,
+    pub(crate) data: &'a Dataset,
+    pub(crate) model: &'a Model,
+    pub(crate) read_seconds: f64,
+    pub(crate) train_seconds: f64,
+    pub(crate) training_errors: usize,
+    pub(crate) test: Option<Score>,
+    /// What the user should know, in whole sentences.
+    pub(crate) notes: Vec<String>,
+    /// What was said on standard error already.
+    pub(crate) warnings: Vec<String>,
+    /// Why the solver was chosen, when it was not named.
+    pub(crate) reason: Option<String>,
+    pub(crate) model_file: Option<String>,
+    pub(crate) picture: Option<Picture>,
+    pub(crate) alphas: bool,
+    pub(crate) seed: u64,
+}
+
+/// A picture that was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Picture {
+    pub(crate) file: String,
+    /// What it shows.
+    pub(crate) of: String,
+}
+
+/// How well a model predicts some rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Score {
+    pub(crate) rows: usize,
+    pub(crate) errors: usize,
+}
+
+impl Score {
+    pub(crate) fn accuracy(self) -> f64 {
+        (self.rows - self.errors) as f64 / self.rows as f64
+    }
+
+    pub(crate) fn words(self) -> String {
+        let right = self.rows - self.errors;
+        format!("{} right ({right} of {})", percent(right, self.rows), counted(self.rows, "row"))
+    }
+}
+
+/// The page that a newcomer reads.
+pub(crate) fn words(trained: &Trained<'_>) -> String {
+    let (model, data) = (trained.model, trained.data);
+    let parts = model.parts();
+    let mut page = Page::new();
+    page.line("data", &format!("{}: {}", trained.origin, size(data, model)));
+    if let Some(scaling) = &parts.scaling {
+        page.line("scaling", scaling.kind().name());
+    }
+    page.line("kernel", &parts.kernel.to_string());
+    machines::problem(&mut page, model);
+    let reason = trained.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+    page.line("solver", &format!("{}{reason}", parts.solver));
+    let iterations: u64 = model.machines().iter().map(|machine| machine.iterations).sum();
+    page.line(
+        "stopped",
+        &format!(
+            "{} after {} in {} s; tolerance {}",
+            model.stop().name(),
+            counted(iterations as usize, "iteration"),
+            number(trained.train_seconds, 3),
+            number(parts.tolerance, 3)
+        ),
+    );
+    page.text("");
+    machines::table(&mut page, model);
+    page.text("");
+    let score = Score { rows: data.rows(), errors: trained.training_errors };
+    page.line("training", &score.words());
+    if let Some(test) = trained.test {
+        page.line("test", &test.words());
+    }
+    for note in &trained.notes {
+        page.line("note", note);
+    }
+    if let Some(file) = &trained.model_file {
+        page.line("model", file);
+    }
+    if let Some(picture) = &trained.picture {
+        page.line("picture", &format!("{} ({})", picture.file, picture.of));
+    }
+    page.finish()
+}
+
+/// Rows, columns and classes in words.
+fn size(data: &Dataset, model: &Model) -> String {
+    let mut counts = vec![0usize; model.classes().len()];
+    model.codes(data.labels()).into_iter().flatten().for_each(|code| counts[code as usize] += 1);
+    let mut classes: Vec<String> = model
+        .classes()
+        .iter()
+        .zip(counts)
+        .take(6)
+        .map(|(label, count)| format!("{} ({count})", short(label.text())))
+        .collect();
+    if model.classes().len() > 6 {
+        classes.push("...".into());
+    }
+    format!(
+        "{}, {}, {}: {}",
+        counted(data.rows(), "row"),
+        counted(data.columns(), "column"),
+        counted(model.classes().len(), "class"),
+        classes.join(", ")
+    )
+}
+
+/// The one object that `train --json` prints.
+pub(crate) fn json(trained: &Trained<'_>) -> Value {
+    let (model, data) = (trained.model, trained.data);
+    let parts = model.parts();
+    let machines = model.machines();
+    let only = match machines {
+        [only] => Some(only),
+        _ => None,
+    };
+    let certificates: Option<Vec<_>> = machines.iter().map(|machine| machine.evidence.certificate()).collect();
+    let sum = |number: fn(&maxmargin::certificate::Certificate) -> f64| {
+        certificates.as_ref().map(|all| all.iter().map(|certificate| number(certificate)).sum::<f64>())
+    };
+    let objective = certificates.as_ref().map_or(Value::Null, |_| {
+        let (primal, gap) = (sum(|c| c.primal).unwrap_or(f64::NAN), sum(|c| c.gap).unwrap_or(f64::NAN));
+        json!({ "primal": primal, "dual": sum(|c| c.dual), "gap": gap, "relative_gap": gap / primal.abs().max(1.0) })
+    });
+    let extreme = |number: fn(&maxmargin::certificate::Certificate) -> f64, better: fn(f64, f64) -> f64| {
+        certificates.as_ref().and_then(|all| all.iter().map(|certificate| number(certificate)).reduce(better))
+    };
+    let mut object = json!({
+        "data": trained.origin,
+        "rows": data.rows(),
+        "columns": data.columns(),
+        "column_names": parts.names,
+        "classes": parts.classes.iter().map(|label| label.text()).collect::<Vec<_>>(),
+        "solver": parts.solver,
+        "solver_reason": trained.reason,
+        "kernel": parts.kernel.to_string(),
+        "loss": parts.loss.name(),
+        "bias": parts.bias.name(),
+        "multiclass": parts.multiclass.name(),
+        "scaling": parts.scaling.as_ref().map_or("none", |scaling| scaling.kind().name()),
+        "penalty": Forms::of_model(model).json(parts.penalty),
+        "tolerance": parts.tolerance,
+        "seed": trained.seed,
+        "stop": model.stop().name(),
+        "converged": model.stop() == Stop::Converged,
+        "iterations": machines.iter().map(|machine| machine.iterations).sum::<u64>(),
+        "seconds": { "read": trained.read_seconds, "train": trained.train_seconds },
+        "objective": objective,
+        "violation": extreme(|certificate| certificate.violation, f64::max),
+        "support_vectors": Support::of_model(model).json(),
+        "training_errors": trained.training_errors,
+        "margin": extreme(|certificate| certificate.margin, f64::min),
+        "slack_sum": sum(|certificate| certificate.slack_sum),
+        "weights": only.and_then(|machine| machine.weights.as_ref()),
+        "bias_value": only.map(|machine| machine.bias),
+        "certificate": only.map(|machine| machines::evidence(&machine.evidence)),
+        "test": trained.test.map(|test| json!({
+            "rows": test.rows, "errors": test.errors, "accuracy": test.accuracy()
+        })),
+        "machines": machines.iter().map(|machine| machines::json_of(model, machine)).collect::<Vec<_>>(),
+        "notes": trained.notes.iter().chain(&trained.warnings).collect::<Vec<_>>(),
+        "fingerprint": parts.fingerprint,
+        "model": trained.model_file,
+        "plot": trained.picture.as_ref().map(|picture| &picture.file),
+    });
+    if trained.alphas {
+        let all: Vec<Vec<f64>> = machines.iter().map(|machine| alpha(trained, machine)).collect();
+        object["alpha"] = match only {
+            Some(_) => json!(all.first()),
+            None => json!(all),
+        };
+    }
+    object
+}
+
+/// The dual variables of a machine, one a training row; 0 for rows that take no part.
+fn alpha(trained: &Trained<'_>, machine: &Machine) -> Vec<f64> {
+    let model = trained.model;
+    let codes = model.codes(trained.data.labels());
+    let mut alpha = vec![0.0; trained.data.rows()];
+    for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
+        let row = model.parts().support_rows[place as usize] as usize;
+        let sign = codes[row].and_then(|code| machine.pairing.sign(code as usize)).unwrap_or(0.0);
+        alpha[row] = coefficient * sign;
+    }
+    alpha
+}
+
+/// What a solver had reached when it was stopped.
+pub(crate) fn reached(model: &Model, seconds: f64) -> String {
+    let iterations: u64 = model.machines().iter().map(|machine| machine.iterations).sum();
+    let mut text = format!(
+        "{} after {} in {} s",
+        model.stop().name(),
+        counted(iterations as usize, "iteration"),
+        number(seconds, 3)
+    );
+    let certificates: Vec<_> = model.machines().iter().filter_map(|machine| machine.evidence.certificate()).collect();
+    if certificates.is_empty() {
+        if let Some(Evidence::None(reason)) = model.machines().first().map(|machine| &machine.evidence) {
+            text.push_str(&format!("; no certificate, because {reason}"));
+        }
+        return text;
+    }
+    let violation = certificates.iter().map(|certificate| certificate.violation).fold(0.0, f64::max);
+    let gap: f64 = certificates.iter().map(|certificate| certificate.gap).sum();
+    text.push_str(&format!(": violation {}, gap {}", number(violation, 3), number(gap, 3)));
+    text
+}

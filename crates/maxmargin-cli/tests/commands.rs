@@ -1,0 +1,434 @@
+//! The main path of every command, as a user walks it.
+#![allow(clippy::unwrap_used)] // a test may end here
+
+mod program;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+use maxmargin::Model;
+use maxmargin::certificate::Evidence;
+use program::{done, json, near, program, run};
+use tempfile::{TempDir, tempdir};
+
+/// A folder with iris as a file.
+fn with_iris() -> TempDir {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "generate iris -o iris.csv");
+    folder
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The text with every number as #, and blanks in a row as one.
+fn layout(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let words: Vec<String> = line
+            .split_whitespace()
+            .map(|word| {
+                let bare = word.trim_matches(|character: char| "(),;".contains(character));
+                if bare.parse::<f64>().is_ok() { word.replace(bare, "#") } else { word.to_string() }
+            })
+            .collect();
+        out.push_str(words.join(" ").trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn train_iris_writes_a_model_and_a_picture_and_says_what_it_found() {
+    let folder = tempdir().unwrap();
+    let run = done(folder.path(), "train iris");
+    assert_eq!(files(folder.path()), ["iris.mm", "iris.svg"]);
+    assert!(fs::read_to_string(folder.path().join("iris.svg")).unwrap().contains("<svg"));
+    insta::assert_snapshot!(layout(&run.stdout), @r"
+    data iris: # rows, # columns, # classes: setosa (#), versicolor (#), virginica (#)
+    kernel linear
+    penalty C = # (the same as --c-over-n # or --lambda #)
+    loss hinge, bias explicit
+    solver smo (it solves every kernel, loss and bias in little memory)
+    stopped converged after # iterations in # s; tolerance #
+
+    machine primal dual gap violation margin slack errors
+    versicolor against setosa # # # # # # # of #
+    virginica against setosa # # # # # # # of #
+    virginica against versicolor # # # # # # # of #
+
+    support vectors all on margin inside wrong side at C
+    versicolor against setosa # # # # #
+    virginica against setosa # # # # #
+    virginica against versicolor # # # # #
+
+    training # % right (# of # rows)
+    model iris.mm
+    picture iris.svg (petal_length and petal_width; the other columns at their means)
+
+    next: maxmargin verify iris.mm iris
+    ");
+    insta::assert_snapshot!(run.stderr, @"training on 150 rows of 4 columns ...");
+}
+
+#[test]
+fn the_way_from_a_file_of_ones_own_to_predictions() {
+    let folder = with_iris();
+    done(folder.path(), "train iris.csv --kernel rbf -C 10 --scale standard --plot iris.png --plot-columns 3,4 -q");
+    assert_eq!(files(folder.path()), ["iris.csv", "iris.mm", "iris.png"]);
+    let predicted = done(folder.path(), "predict iris.mm iris.csv");
+    assert_eq!(predicted.stdout.lines().count(), 150);
+    assert_eq!(predicted.stdout.lines().next(), Some("setosa"));
+    assert!(predicted.stderr.starts_with("accuracy: 9"), "{}", predicted.stderr);
+    done(folder.path(), "predict iris.mm iris.csv -o labels.txt -q");
+    assert_eq!(fs::read_to_string(folder.path().join("labels.txt")).unwrap(), predicted.stdout);
+    let checked = done(folder.path(), "verify iris.mm iris.csv");
+    assert!(checked.stdout.ends_with("true: every number of the certificate was found again\n"));
+    done(folder.path(), "inspect iris.mm iris.csv");
+    done(folder.path(), "plot iris.mm iris.csv --columns petal_length,petal_width -o again.svg");
+}
+
+#[test]
+fn columns_are_found_by_name_and_the_label_column_may_be_missing() {
+    let folder = with_iris();
+    let at = |name: &str| folder.path().join(name);
+    let text = fs::read_to_string(at("iris.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let table = |columns: &dyn Fn(&[&str]) -> String| rows.iter().map(|row| columns(row) + "\n").collect::<String>();
+    let without_label = table(&|row| row[..4].join(","));
+    let bare: String = without_label.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    fs::write(at("turned.csv"), table(&|row| format!("n{},{},{},{},{}", row[0], row[3], row[2], row[1], row[0])))
+        .unwrap();
+    fs::write(at("bare.csv"), bare).unwrap();
+    fs::write(at("unlabelled.csv"), without_label).unwrap();
+    done(folder.path(), "train iris.csv -q");
+    let expected = done(folder.path(), "predict iris.mm iris.csv").stdout;
+    for file in ["turned.csv", "bare.csv", "unlabelled.csv", "unlabelled.csv --unlabelled"] {
+        let run = done(folder.path(), &format!("predict iris.mm {file}"));
+        assert_eq!(run.stdout, expected, "{file}");
+        assert_eq!(run.stderr, "", "there are no labels in {file}, and so no accuracy");
+    }
+}
+
+#[test]
+fn a_model_of_one_column_predicts_a_file_of_one_column() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("one.csv"), "x,label\n1,a\n2,a\n5,b\n6,b\n").unwrap();
+    fs::write(folder.path().join("new.csv"), "x\n0\n9\n").unwrap();
+    done(folder.path(), "train one.csv -q");
+    assert_eq!(done(folder.path(), "predict one.mm new.csv").stdout, "a\nb\n");
+}
+
+#[test]
+fn words_that_new_data_lacks_or_adds_do_no_harm() {
+    let folder = tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("train.csv", "colour,size,label\nred,1,a\nblue,2,b\nred,1.5,a\ngreen,3,b\n");
+    write("new.csv", "size,colour\n1,red\n3,violet\n");
+    done(folder.path(), "train train.csv --categorical -q");
+    let run = done(folder.path(), "predict train.mm new.csv");
+    assert_eq!(run.stdout, "a\nb\n");
+    assert!(run.stderr.contains("the model has never seen \"colour=violet\""), "{}", run.stderr);
+    done(folder.path(), "verify train.mm train.csv");
+}
+
+#[test]
+fn decision_values_stand_beside_the_labels() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "train iris -q");
+    let run = done(folder.path(), "predict iris.mm iris --decision-values");
+    let first: Vec<&str> = run.stdout.lines().next().unwrap().split('\t').collect();
+    assert_eq!((first[0], first.len()), ("setosa", 4));
+    assert!(first[1..].iter().all(|value| value.parse::<f64>().is_ok()));
+}
+
+#[test]
+fn labels_are_given_back_as_they_were_written() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("d.csv"), "x,y,label\n1,1,+1\n2,1,+1.0\n7,8,-1\n8,8,\"a\nb\"\n").unwrap();
+    done(folder.path(), "train d.csv -q");
+    // A line break in a label must not become a line of the output.
+    assert_eq!(done(folder.path(), "predict d.mm d.csv").stdout, "+1\n+1\n-1\na\\nb\n");
+}
+
+#[test]
+fn standard_input_is_data_too() {
+    let folder = with_iris();
+    let mut child = program(folder.path())
+        .args(["train", "-", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let bytes = fs::read(folder.path().join("iris.csv")).unwrap();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["rows"], &found["model"]), (&150.into(), &"model.mm".into()));
+}
+
+#[test]
+fn a_file_wins_over_a_built_in_set_of_its_name_with_a_note() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("iris"), "+1 1:1\n-1 1:3\n").unwrap();
+    let run = done(folder.path(), "train iris");
+    assert!(run.stderr.contains("note: there is a file iris"), "{}", run.stderr);
+    assert!(run.stdout.contains("2 rows"), "{}", run.stdout);
+}
+
+#[test]
+fn every_built_in_set_trains_and_verifies() {
+    let folder = tempdir().unwrap();
+    for name in ["iris", "e1", "e2", "e3", "blobs", "xor", "rings", "moons", "far-blob"] {
+        done(folder.path(), &format!("train {name} --kernel rbf --seed 3 -q"));
+        done(folder.path(), &format!("verify {name}.mm {name} --seed 3"));
+    }
+}
+
+#[test]
+fn every_solver_is_reached_by_its_name() {
+    let folder = tempdir().unwrap();
+    for solver in "smo dual-ascent interior-point newton kernel-newton sgd perceptron kernel-perceptron lda logistic"
+        .split_whitespace()
+    {
+        let found =
+            json(folder.path(), &format!("train iris --positive setosa --bias folded --solver {solver} --json"));
+        assert_eq!((&found["solver"], &found["training_errors"]), (&solver.into(), &0.into()));
+        let certified = !["perceptron", "kernel-perceptron", "lda"].contains(&solver);
+        assert_eq!(found["objective"].is_object(), certified, "{solver}");
+        assert_eq!(found["certificate"]["none"].is_string(), !certified, "{solver}");
+        done(folder.path(), "verify iris.mm iris");
+    }
+}
+
+#[test]
+fn json_is_one_object_with_totals_on_top_and_machines_below() {
+    let folder = tempdir().unwrap();
+    let found = json(folder.path(), "train iris --json --alphas --holdout 0.2 --seed 5");
+    assert_eq!(found["rows"], 120);
+    assert_eq!(found["columns"], 4);
+    assert_eq!(found["classes"], serde_json::json!(["setosa", "versicolor", "virginica"]));
+    assert_eq!(found["test"]["rows"], 30);
+    let machines = found["machines"].as_array().unwrap();
+    assert_eq!(machines.len(), 3);
+    let sum = |path: &str| machines.iter().map(|machine| machine.pointer(path).unwrap().as_f64().unwrap()).sum::<f64>();
+    for path in ["/objective/primal", "/objective/dual", "/objective/gap", "/slack_sum"] {
+        near(found.pointer(path).unwrap(), sum(path));
+    }
+    for key in "solver kernel loss bias stop iterations seconds violation support_vectors training_errors margin model \
+                weights bias_value notes penalty plot"
+        .split_whitespace()
+    {
+        assert!(found.get(key).is_some(), "{key}");
+    }
+    let support = &found["support_vectors"];
+    assert_eq!(
+        support["total"].as_u64(),
+        Some(support["free"].as_u64().unwrap() + support["bounded"].as_u64().unwrap())
+    );
+    let alpha = found["alpha"].as_array().unwrap();
+    assert!(alpha.len() == 3 && alpha.iter().all(|machine| machine.as_array().unwrap().len() == 120));
+    assert!(alpha.iter().flat_map(|machine| machine.as_array().unwrap()).all(|alpha| alpha.as_f64().unwrap() >= 0.0));
+}
+
+#[test]
+fn a_split_is_the_same_for_the_same_seed_and_verify_finds_it_again() {
+    let folder = tempdir().unwrap();
+    let first = json(folder.path(), "train iris --json --holdout 0.3 --seed 9");
+    let second = json(folder.path(), "train iris --json --holdout 0.3 --seed 9");
+    assert_eq!((&first["fingerprint"], &first["test"]), (&second["fingerprint"], &second["test"]));
+    done(folder.path(), "verify iris.mm iris --holdout 0.3 --seed 9");
+    assert_eq!(run(folder.path(), "verify iris.mm iris --holdout 0.3 --seed 10").code, Some(1));
+    assert_eq!(run(folder.path(), "verify iris.mm iris").code, Some(2));
+}
+
+#[test]
+fn a_test_file_is_scored() {
+    let folder = with_iris();
+    let found = json(folder.path(), "train iris.csv --test iris --json");
+    near(&found["test"]["accuracy"], 149.0 / 150.0);
+}
+
+#[test]
+fn quiet_is_quiet_and_json_is_alone_on_standard_output() {
+    let folder = tempdir().unwrap();
+    let quiet = done(folder.path(), "train iris -q");
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
+    let json = done(folder.path(), "train iris --json");
+    assert_eq!(json.stdout.lines().count(), 1);
+    assert_eq!(files(folder.path()), ["iris.mm"], "no picture where nobody asked for one");
+}
+
+#[test]
+fn wide_and_narrow_columns_get_a_warning_that_names_the_flag() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("d.csv"), "a,b,label\n0,0,x\n1000,1,y\n500,0.5,x\n").unwrap();
+    let plain = done(folder.path(), "train d.csv");
+    assert!(
+        plain.stderr.contains("warning: column \"a\" ranges 1000 times as far as column \"b\""),
+        "{}",
+        plain.stderr
+    );
+    assert!(plain.stderr.contains("--scale standard"), "{}", plain.stderr);
+    assert!(!done(folder.path(), "train d.csv --scale standard").stderr.contains("warning"));
+    let notes = json(folder.path(), "train d.csv --json")["notes"].to_string();
+    assert!(notes.contains("--scale standard"), "{notes}");
+}
+
+#[test]
+fn not_converging_is_news_and_with_strict_an_exit_code() {
+    let folder = tempdir().unwrap();
+    let line = "train moons --kernel rbf -C 100 --max-iterations 3";
+    let run = done(folder.path(), line);
+    assert!(run.stderr.contains("warning: the solver did not converge (iteration-limit)"), "{}", run.stderr);
+    let strict = program::run(folder.path(), &format!("{line} --strict --json"));
+    assert_eq!(strict.code, Some(1));
+    let found: serde_json::Value = serde_json::from_str(&strict.stdout).unwrap();
+    assert_eq!((&found["stop"], &found["converged"]), (&"iteration-limit".into(), &false.into()));
+    done(folder.path(), "verify moons.mm moons");
+}
+
+#[test]
+fn the_model_has_the_same_bytes_for_any_number_of_threads() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "generate moons --rows 700 --noise 0.4 -o moons.csv");
+    let mut bytes = Vec::new();
+    for threads in ["1", "2", "4"] {
+        done(folder.path(), &format!("train moons.csv --kernel rbf -C 10 --threads {threads} -q"));
+        bytes.push(fs::read(folder.path().join("moons.mm")).unwrap());
+        let predicted =
+            done(folder.path(), &format!("predict moons.mm moons.csv --decision-values --threads {threads}"));
+        bytes.push(predicted.stdout.into_bytes());
+    }
+    assert!(bytes.iter().step_by(2).all(|model| *model == bytes[0]));
+    assert!(bytes.iter().skip(1).step_by(2).all(|values| *values == bytes[1]));
+}
+
+#[test]
+fn verify_names_the_number_that_is_false() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "train e2 -q");
+    let path = folder.path().join("e2.mm");
+    let mut parts = maxmargin_io::load_model(&path).unwrap().parts().clone();
+    let Evidence::Certificate(certificate) = &mut parts.machines[0].evidence else { panic!("it is certified") };
+    certificate.gap = 0.0;
+    certificate.primal = 5.0;
+    maxmargin_io::save_model(&path, &Model::new(parts).unwrap()).unwrap();
+    let run = run(folder.path(), "verify e2.mm e2");
+    assert_eq!(run.code, Some(1));
+    assert!(run.stdout.contains("false: +1 against -1: the model says primal is 5, but it is 6.06"), "{}", run.stdout);
+    let json = program::run(folder.path(), "verify e2.mm e2 --json");
+    assert_eq!(json.code, Some(1));
+    let found: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&found["holds"], &found["same_data"]), (&false.into(), &true.into()));
+    assert_eq!(found["disagreements"][0]["name"], "primal");
+}
+
+#[test]
+fn verify_knows_other_data_by_its_hash() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "train blobs --seed 1 -q");
+    let run = run(folder.path(), "verify blobs.mm blobs --seed 2");
+    assert_eq!(run.code, Some(1));
+    assert!(run.stdout.contains("false: the data is not the data that the model was trained on"), "{}", run.stdout);
+}
+
+#[test]
+fn inspect_tells_the_whole_of_a_model() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "train e2 --scale minmax -q");
+    let page = done(folder.path(), "inspect e2.mm e2 --mu 0.25").stdout;
+    for text in ["kernel      linear", "scaling     minmax", "plane", "canonical", "reduced hulls (mu = 0.25)", "risk"]
+    {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    let bare = done(folder.path(), "inspect e2.mm").stdout;
+    assert!(bare.contains("plane") && !bare.contains("hulls"), "{bare}");
+}
+
+#[test]
+fn a_kernel_and_what_is_none_are_told_apart() {
+    let folder = tempdir().unwrap();
+    insta::assert_snapshot!(layout(&done(folder.path(), "kernel-check --kernel linear e3").stdout), @r"
+    kernel linear
+    data e3: # rows
+    eigenvalues smallest #, largest #
+    asymmetry #
+    verdict a kernel: positive semidefinite on any data
+    ");
+    let sigmoid = "kernel-check --kernel sigmoid --gamma 0.1 --coef0 -1 blobs";
+    let found = json(folder.path(), &format!("{sigmoid} --json"));
+    assert_eq!(found["is_kernel"], false, "{found}");
+    assert!(found["smallest_eigenvalue"].as_f64().unwrap() < 0.0);
+    assert_eq!(run(folder.path(), &format!("{sigmoid} --strict")).code, Some(1));
+    assert!(done(folder.path(), sigmoid).stdout.contains("no kernel"));
+    let trained = json(folder.path(), "train blobs --kernel sigmoid --gamma 0.1 --coef0 -1 --json");
+    assert!(trained["certificate"]["none"].as_str().unwrap().contains("not positive semidefinite"), "{trained}");
+}
+
+#[test]
+fn generated_files_read_back_as_the_same_data() {
+    let folder = tempdir().unwrap();
+    let hash = |line: &str| json(folder.path(), line)["fingerprint"].clone();
+    done(folder.path(), "generate moons --rows 60 --seed 4 -o moons.csv");
+    done(folder.path(), "generate moons --rows 60 --seed 4 -o moons.libsvm");
+    assert_eq!(hash("train moons.csv --json"), hash("train moons.libsvm --json"));
+    done(folder.path(), "generate moons --rows 200 --seed 4 -o default.csv");
+    assert_eq!(hash("train default.csv --json"), hash("train moons --seed 4 --json"));
+    insta::assert_snapshot!(done(folder.path(), "generate e3").stdout, @r"
+    x1,x2,label
+    1,2,+1
+    4,1,+1
+    6,4.5,+1
+    7,2,+1
+    4,4,-1
+    6,3,-1
+    ");
+}
+
+#[test]
+fn examples_match_and_draw() {
+    let folder = tempdir().unwrap();
+    let found = json(folder.path(), "examples --json");
+    assert_eq!((&found["holds"], &found["wrong"]), (&true.into(), &0.into()), "{found}");
+    assert_eq!(found["examples"].as_array().unwrap().len(), 10);
+    let run = done(folder.path(), "examples e1 E2 --plot pictures");
+    assert!(run.stdout.contains("expected") && run.stdout.contains("numbers of 2 examples match"), "{}", run.stdout);
+    assert_eq!(files(&folder.path().join("pictures")), ["e1.svg", "e2.svg"]);
+}
+
+#[test]
+fn help_has_examples_for_each_command() {
+    let folder = tempdir().unwrap();
+    for command in ["train", "predict", "inspect", "verify", "examples", "kernel-check", "generate", "plot"] {
+        let help = done(folder.path(), &format!("{command} --help")).stdout;
+        assert!(help.contains("Examples:") && help.contains(&format!("maxmargin {command}")), "{help}");
+    }
+    assert!(done(folder.path(), "--version").stdout.starts_with("maxmargin "));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "train e2 -q");
+    for line in
+        ["generate moons --rows 200000", "predict e2.mm big.csv", "examples", "train --help", "inspect e2.mm e2"]
+    {
+        if line.contains("big.csv") {
+            done(folder.path(), "generate blobs --rows 50000 -o big.csv");
+        }
+        let mut child =
+            program(folder.path()).args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{line}: {errors}");
+        assert!(!errors.contains("error"), "{line}: {errors}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Ctrl-C and time limits: the program ends, says what it reached, and leaves nothing half-written.
+#![allow(clippy::unwrap_used)] // a test may end here
+#![cfg(unix)]
+
+mod program;
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use program::{done, program};
+use tempfile::tempdir;
+
+/// A fit that does not end by itself within minutes.
+const LONG: &str = "train hard.csv --kernel rbf -C 1e6 --tolerance 1e-12 --max-iterations 1000000000000";
+
+/// Starts a long fit, interrupts it once it has begun, and returns its exit code and all of its words.
+fn interrupted(folder: &Path, line: &str) -> (Option<i32>, String, String) {
+    done(folder, "generate moons --rows 3000 --noise 0.6 -o hard.csv");
+    let mut child =
+        program(folder).args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut words = String::new();
+    while !words.contains("training on") {
+        assert_ne!(errors.read_line(&mut words).unwrap(), 0, "it ended before it began: {words}");
+    }
+    signal(&child, "INT");
+    let mut output = child.stdout.take().unwrap();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut text = String::new();
+        let _ = errors.read_to_string(&mut text);
+        let mut printed = String::new();
+        let _ = output.read_to_string(&mut printed);
+        let _ = sender.send((text, printed));
+    });
+    // Far above the 200 ms promised: this is about ending at all, on a machine that may be busy.
+    let Ok((rest, printed)) = receiver.recv_timeout(Duration::from_secs(60)) else {
+        let _ = child.kill();
+        panic!("it did not end");
+    };
+    (child.wait().unwrap().code(), words + &rest, printed)
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn an_interrupt_says_what_was_reached_and_writes_nothing() {
+    let folder = tempdir().unwrap();
+    let (code, words, _) = interrupted(folder.path(), LONG);
+    assert_eq!(code, Some(130), "{words}");
+    assert!(words.contains("interrupted after") && words.contains("violation") && words.contains("gap"), "{words}");
+    assert!(words.contains("no model was written"), "{words}");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["hard.csv"]);
+}
+
+#[test]
+fn what_an_interrupt_reached_is_kept_on_request_and_is_a_whole_model() {
+    let folder = tempdir().unwrap();
+    let (code, words, printed) = interrupted(folder.path(), &format!("{LONG} --save-partial --json"));
+    assert_eq!(code, Some(130), "{words}");
+    let found: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((&found["stop"], &found["model"]), (&"interrupted".into(), &"hard.mm".into()));
+    done(folder.path(), "inspect hard.mm");
+    done(folder.path(), "verify hard.mm hard.csv");
+}
+
+#[test]
+fn a_time_limit_ends_a_fit_with_a_true_certificate() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "generate moons --rows 3000 --noise 0.6 -o hard.csv");
+    let run = done(folder.path(), &format!("{LONG} --max-time 0.2"));
+    assert!(run.stdout.contains("stopped     time-limit"), "{}", run.stdout);
+    done(folder.path(), "verify hard.mm hard.csv");
+}

@@ -1,0 +1,194 @@
+//! What can go wrong between bytes and types: what was found, where, what was expected, and the way out.
+
+use std::io;
+
+use maxmargin::error::quoted;
+use thiserror::Error as ThisError;
+
+/// An error of reading or writing. Its text is one line, lower case, without a full stop; [`Error::help`] is the way out.
+///
+/// Texts of the user are quoted and escaped, so that a message is safe to print whatever the file holds.
+#[derive(Clone, Debug, PartialEq, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file that cannot be opened or read.
+    #[error("cannot read {}: {reason}", quoted(path))]
+    Open {
+        /// The file.
+        path: String,
+        /// What the system said.
+        reason: String,
+        /// The way out.
+        help: String,
+    },
+    /// A file that is not of a kind that can be read, or holds nothing.
+    #[error("{}: found {found}, expected {expected}", shown(path))]
+    Content {
+        /// The file.
+        path: String,
+        /// What the file is.
+        found: String,
+        /// What would be read.
+        expected: String,
+        /// The way out.
+        help: String,
+    },
+    /// A place in a file that does not read.
+    #[error("{}:{line}:{column}: found {found}, expected {expected}", shown(path))]
+    Syntax {
+        /// The file.
+        path: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// The character in the line, counted from 1.
+        column: usize,
+        /// What is there.
+        found: String,
+        /// What would be read.
+        expected: String,
+        /// The way out.
+        help: String,
+    },
+    /// A file that reads, but of which no data set can be made.
+    #[error("{}: {error}", shown(path))]
+    Data {
+        /// The file.
+        path: String,
+        /// What the data set said.
+        error: maxmargin::Error,
+    },
+    /// More than a stated limit allows.
+    #[error("{}: {what}", shown(path))]
+    Limit {
+        /// The file.
+        path: String,
+        /// What there is, and how much is allowed.
+        what: String,
+        /// The way out.
+        help: String,
+    },
+    /// A data set that the format written cannot hold.
+    #[error("{what}")]
+    NotWritable {
+        /// What cannot be written.
+        what: String,
+        /// The way out.
+        help: String,
+    },
+    /// The stream written to failed.
+    #[error("cannot write: {reason}")]
+    Write {
+        /// What kind of failure it was; a broken pipe is told from a full disk by it.
+        kind: io::ErrorKind,
+        /// What the system said.
+        reason: String,
+    },
+    /// A file that could not be saved.
+    #[error("cannot save {}: {reason} (while {step})", quoted(path))]
+    Save {
+        /// The file.
+        path: String,
+        /// What was being done.
+        step: &'static str,
+        /// What the system said.
+        reason: String,
+        /// The way out.
+        help: String,
+    },
+    /// A model file that is damaged, or of another kind or version.
+    #[error("{}: {what}", shown(path))]
+    ModelFile {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        what: String,
+        /// The way out.
+        help: String,
+    },
+}
+
+impl Error {
+    /// The way out: one sentence that says what to do.
+    pub fn help(&self) -> String {
+        match self {
+            Error::Open { help, .. }
+            | Error::Content { help, .. }
+            | Error::Syntax { help, .. }
+            | Error::Limit { help, .. }
+            | Error::NotWritable { help, .. }
+            | Error::Save { help, .. }
+            | Error::ModelFile { help, .. } => help.clone(),
+            Error::Data { error, .. } => error.help(),
+            Error::Write { .. } => "write to another place, or make room there".into(),
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Error::Write { kind: error.kind(), reason: reason(&error) }
+    }
+}
+
+/// What the system said, in the style of our own messages.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        io::ErrorKind::IsADirectory => "it is a folder".into(),
+        io::ErrorKind::StorageFull => "the disk is full".into(),
+        _ => {
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or_default();
+            let mut characters = text.chars().flat_map(char::escape_debug);
+            characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+        }
+    }
+}
+
+/// A file's name as the place of a message: not quoted, so that editors find it, but with control characters escaped.
+fn shown(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for character in path.chars() {
+        match character {
+            '\\' | '\'' | '"' => text.push(character),
+            _ => text.extend(character.escape_debug()),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_shown_as_file_line_column() {
+        let error = Error::Syntax {
+            path: "data.svm".into(),
+            line: 3,
+            column: 7,
+            found: quoted("x\n"),
+            expected: "a number".into(),
+            help: "write a number".into(),
+        };
+        assert_eq!(error.to_string(), r#"data.svm:3:7: found "x\n", expected a number"#);
+        assert_eq!(error.help(), "write a number");
+    }
+
+    #[test]
+    fn a_file_name_cannot_forge_a_line_or_move_the_cursor() {
+        let error = Error::Limit { path: "a\n\u{1b}[2J\"b\\c".into(), what: "w".into(), help: "h".into() };
+        assert_eq!(error.to_string(), "a\\n\\u{1b}[2J\"b\\c: w");
+    }
+
+    #[test]
+    fn what_the_system_said_is_told_in_our_style() {
+        let said = |error| reason(&error);
+        assert_eq!(said(io::ErrorKind::NotFound.into()), "there is no such file");
+        assert_eq!(said(io::Error::other("Some Thing\n(os error 5)")), "some Thing\\n(os error 5)");
+        assert_eq!(said(io::Error::other("")), "");
+        #[cfg(unix)]
+        assert_eq!(said(io::Error::from_raw_os_error(5)), "input/output error");
+    }
+}

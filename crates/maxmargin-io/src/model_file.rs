@@ -1,0 +1,446 @@
+//! The model file (`.mm`): numbers and a small header, in the safetensors format.
+//!
+//! ```text
+//! 8 bytes          length of the header
+//! header           JSON: for each tensor its type, shape and place; and __metadata__ with one entry, "maxmargin":
+//!                  { "format": 1, "program": "0.1.0", "checksum": "…", "model": { … } }
+//! tensors          support_rows U64 [v]                 training row of each support vector, increasing
+//!                  vectors F64|F32 [v, d]               support vectors, dense; or
+//!                  vectors.offsets U64 [v+1], vectors.indices U32 [e], vectors.values F64|F32 [e]     sparse
+//!                  machines.offsets U64 [m+1], machines.support U32 [s], machines.coefficients F64 [s]
+//!                  machines.weights F64 [m, d]          linear models
+//! ```
+//!
+//! `model` is [`ModelParts`] without the tensors. The checksum is BLAKE3 over the format, the program's version, the text
+//! of `model`, and every tensor's name, type, shape and bytes. A file holds no code, no types and no paths. Format numbers only grow: older files
+//! are read for ever, newer ones refused by name.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use maxmargin::Model;
+use maxmargin::data::{Matrix, Values};
+use maxmargin::model::ModelParts;
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+use crate::save_atomically;
+
+/// The format written.
+const FORMAT: u32 = 1;
+/// The entry of the metadata that is ours.
+const KEY: &str = "maxmargin";
+/// Columns a file may claim: prediction spreads out one row of f64.
+const MOST_COLUMNS: usize = 1 << 27;
+
+/// What stands in the metadata.
+#[derive(Serialize, Deserialize)]
+struct Header<'a> {
+    format: u32,
+    program: String,
+    checksum: String,
+    #[serde(borrow)]
+    model: &'a RawValue,
+}
+
+/// The part of any header, of whatever format, that says which format it is.
+#[derive(Deserialize)]
+struct FormatOnly {
+    format: u32,
+}
+
+/// Saves a model, whole or not at all.
+///
+/// # Errors
+/// When the model has a kernel written by the user, or the file cannot be written.
+pub fn save_model(path: &Path, model: &Model) -> Result<(), Error> {
+    let bytes = model_to_bytes(model).map_err(|what| Error::ModelFile {
+        path: path.display().to_string(),
+        what,
+        help: "a model with a kernel written in Rust can be used by the program that trained it, but not saved".into(),
+    })?;
+    save_atomically(path, &bytes)
+}
+
+/// Loads a model. Every claim of the file is checked before memory is taken for it.
+///
+/// # Errors
+/// When the file cannot be read, is damaged, of another kind, or of a newer format.
+pub fn load_model(path: &Path) -> Result<Model, Error> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| Error::Open {
+        path: name.clone(),
+        reason: crate::error::reason(&error),
+        help: "name a model file that train has written".into(),
+    })?;
+    model_from_bytes(&bytes, &name)
+}
+
+/// A model as the bytes of a file.
+///
+/// # Errors
+/// The reason, when the kernel was written by the user and cannot be saved.
+pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
+    let parts = model.parts();
+    let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
+    let tensors = tensors_of(parts);
+    let views = tensors
+        .iter()
+        .map(|tensor| Ok((tensor.name, TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)?)))
+        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
+        .map_err(|error| format!("the model cannot be saved: {error}"))?;
+    let program = env!("CARGO_PKG_VERSION");
+    let checksum = checksum(FORMAT, program, &json, views.iter().map(|(name, view)| (*name, view)));
+    let model = RawValue::from_string(json).map_err(|error| format!("the model cannot be saved: {error}"))?;
+    let header = Header { format: FORMAT, program: program.into(), checksum, model: &model };
+    let text = serde_json::to_string(&header).map_err(|error| format!("the model cannot be saved: {error}"))?;
+    // One entry only: with more, their order, and so the bytes of the file, would differ from run to run.
+    let metadata = HashMap::from([(KEY.to_string(), text)]);
+    safetensors::serialize(views, Some(metadata)).map_err(|error| format!("the model cannot be saved: {error}"))
+}
+
+/// A model from the bytes of a file called `name`.
+///
+/// # Errors
+/// When the bytes are damaged, of another kind, or of a newer format.
+pub fn model_from_bytes(bytes: &[u8], name: &str) -> Result<Model, Error> {
+    let refuse = |what: String, help: &str| Error::ModelFile { path: name.to_string(), what, help: help.to_string() };
+    let not_ours = |what: String| refuse(what, "name a model file that train has written");
+    let damaged = |what: String| {
+        refuse(format!("the model file is damaged: {what}"), "train the model again, or copy the file again")
+    };
+
+    let (_, metadata) = SafeTensors::read_metadata(bytes)
+        .map_err(|error| not_ours(format!("this is no model file, or only a part of one ({error})")))?;
+    let file = SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
+    let text = metadata
+        .metadata()
+        .as_ref()
+        .and_then(|entries| entries.get(KEY))
+        .ok_or_else(|| not_ours("this is a safetensors file, but no model of maxmargin".into()))?;
+    let FormatOnly { format } = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+    if format > FORMAT {
+        return Err(refuse(
+            format!("the model is of format {format}, and this program reads formats up to {FORMAT}"),
+            "update maxmargin",
+        ));
+    }
+    let header: Header<'_> = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+    let mut views: Vec<(&str, TensorView<'_>)> = file.iter().collect();
+    views.sort_by(|a, b| a.0.cmp(b.0));
+    let sum =
+        checksum(header.format, &header.program, header.model.get(), views.iter().map(|(name, view)| (*name, view)));
+    if header.checksum != sum {
+        return Err(damaged("its checksum does not match".into()));
+    }
+    let mut parts: ModelParts = serde_json::from_str(header.model.get()).map_err(|error| damaged(error.to_string()))?;
+    if parts.columns > MOST_COLUMNS {
+        return Err(damaged(format!("it claims {} columns, more than {MOST_COLUMNS}", parts.columns)));
+    }
+    fill(&mut parts, &views.into_iter().collect()).map_err(damaged)?;
+    Model::new(parts).map_err(|error| damaged(error.to_string()))
+}
+
+/// BLAKE3 over the header and all tensors in the order of their names, each part preceded by its length.
+fn checksum<'a>(
+    format: u32,
+    program: &str,
+    model: &str,
+    tensors: impl Iterator<Item = (&'a str, &'a TensorView<'a>)>,
+) -> String {
+    let mut sorted: Vec<_> = tensors.collect();
+    sorted.sort_by(|a, b| a.0.cmp(b.0));
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    add(&format.to_le_bytes());
+    add(program.as_bytes());
+    add(model.as_bytes());
+    for (name, view) in sorted {
+        add(name.as_bytes());
+        add(format!("{:?} {:?}", view.dtype(), view.shape()).as_bytes());
+        add(view.data());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+struct Tensor {
+    name: &'static str,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tensor {
+    fn new<T: Number>(name: &'static str, shape: Vec<usize>, numbers: impl IntoIterator<Item = T>) -> Self {
+        let bytes = numbers.into_iter().flat_map(|number| number.to_bytes()).collect();
+        Tensor { name, dtype: T::DTYPE, shape, bytes }
+    }
+
+    fn of_values(name: &'static str, shape: Vec<usize>, values: &Values) -> Self {
+        match values {
+            Values::F32(values) => Tensor::new(name, shape, values.iter().copied()),
+            Values::F64(values) => Tensor::new(name, shape, values.iter().copied()),
+        }
+    }
+}
+
+/// A number as it stands in the file: little-endian.
+trait Number: Copy {
+    const DTYPE: Dtype;
+    type Bytes: IntoIterator<Item = u8>;
+    fn to_bytes(self) -> Self::Bytes;
+    fn from_bytes(bytes: &[u8]) -> Option<Self>;
+}
+
+macro_rules! number {
+    ($type:ty, $dtype:ident) => {
+        impl Number for $type {
+            const DTYPE: Dtype = Dtype::$dtype;
+            type Bytes = [u8; size_of::<$type>()];
+            fn to_bytes(self) -> Self::Bytes {
+                self.to_le_bytes()
+            }
+            fn from_bytes(bytes: &[u8]) -> Option<Self> {
+                bytes.try_into().ok().map(<$type>::from_le_bytes)
+            }
+        }
+    };
+}
+number!(f64, F64);
+number!(f32, F32);
+number!(u64, U64);
+number!(u32, U32);
+
+/// The tensors of a model.
+fn tensors_of(parts: &ModelParts) -> Vec<Tensor> {
+    let mut tensors =
+        vec![Tensor::new("support_rows", vec![parts.support_rows.len()], parts.support_rows.iter().copied())];
+    match &parts.vectors {
+        None => {}
+        Some(matrix @ Matrix::Dense(dense)) => {
+            tensors.push(Tensor::of_values("vectors", vec![matrix.rows(), matrix.columns()], dense.values()));
+        }
+        Some(Matrix::Sparse(csr)) => {
+            let entries = vec![csr.indices().len()];
+            tensors.push(Tensor::new("vectors.offsets", vec![csr.offsets().len()], csr.offsets().iter().copied()));
+            tensors.push(Tensor::new("vectors.indices", entries.clone(), csr.indices().iter().copied()));
+            tensors.push(Tensor::of_values("vectors.values", entries, csr.values()));
+        }
+    }
+    let machines = &parts.machines;
+    let ends = machines.iter().scan(0u64, |end, machine| {
+        *end += machine.support.len() as u64;
+        Some(*end)
+    });
+    let offsets: Vec<u64> = std::iter::once(0).chain(ends).collect();
+    let total = vec![machines.iter().map(|machine| machine.support.len()).sum()];
+    tensors.push(Tensor::new("machines.offsets", vec![offsets.len()], offsets));
+    let support = machines.iter().flat_map(|machine| machine.support.iter().copied());
+    tensors.push(Tensor::new("machines.support", total.clone(), support));
+    let coefficients = machines.iter().flat_map(|machine| machine.coefficients.iter().copied());
+    tensors.push(Tensor::new("machines.coefficients", total, coefficients));
+    if parts.kernel.is_linear() {
+        let weights = machines.iter().flat_map(|machine| machine.weights.iter().flatten().copied());
+        tensors.push(Tensor::new("machines.weights", vec![machines.len(), parts.columns], weights));
+    }
+    tensors
+}
+
+/// Puts the tensors back into the parts. What it takes memory for is no more than the file holds.
+fn fill(parts: &mut ModelParts, tensors: &HashMap<&str, TensorView<'_>>) -> Result<(), String> {
+    parts.support_rows = numbers(tensors, "support_rows", None)?;
+    if let Some(view) = tensors.get("vectors") {
+        let &[rows, columns] = view.shape() else {
+            return Err(format!("vectors has the shape {:?}", view.shape()));
+        };
+        let values = values(tensors, "vectors")?;
+        parts.vectors = Some(Matrix::dense(rows, columns, values).map_err(|error| error.to_string())?);
+    } else if tensors.contains_key("vectors.values") {
+        let offsets: Vec<u64> = numbers(tensors, "vectors.offsets", None)?;
+        let indices: Vec<u32> = numbers(tensors, "vectors.indices", None)?;
+        let values = values(tensors, "vectors.values")?;
+        let rows = offsets.len().saturating_sub(1);
+        let matrix = Matrix::sparse(rows, parts.columns, offsets, indices, values);
+        parts.vectors = Some(matrix.map_err(|error| error.to_string())?);
+    }
+    let offsets: Vec<u64> = numbers(tensors, "machines.offsets", Some(parts.machines.len() + 1))?;
+    let support: Vec<u32> = numbers(tensors, "machines.support", None)?;
+    let coefficients: Vec<f64> = numbers(tensors, "machines.coefficients", Some(support.len()))?;
+    if offsets.first() != Some(&0) || offsets.last() != Some(&(support.len() as u64)) || !offsets.is_sorted() {
+        return Err("machines.offsets do not rise from 0 to the end".into());
+    }
+    for (machine, pair) in parts.machines.iter_mut().zip(offsets.windows(2)) {
+        let span = pair[0] as usize..pair[1] as usize;
+        machine.support = support[span.clone()].to_vec();
+        machine.coefficients = coefficients[span].to_vec();
+    }
+    if parts.kernel.is_linear() {
+        let length = parts.machines.len().checked_mul(parts.columns);
+        let weights: Vec<f64> = numbers(tensors, "machines.weights", length)?;
+        for (number, machine) in parts.machines.iter_mut().enumerate() {
+            machine.weights = Some(weights[number * parts.columns..(number + 1) * parts.columns].to_vec());
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of a tensor of this name, type and (where given) length.
+fn numbers<T: Number>(
+    tensors: &HashMap<&str, TensorView<'_>>,
+    name: &str,
+    length: Option<usize>,
+) -> Result<Vec<T>, String> {
+    let view = tensors.get(name).ok_or_else(|| format!("{name} is missing"))?;
+    if view.dtype() != T::DTYPE {
+        return Err(format!("{name} is of type {:?}, not {:?}", view.dtype(), T::DTYPE));
+    }
+    let found = view.data().len() / size_of::<T>();
+    if length.is_some_and(|length| length != found) {
+        return Err(format!("{name} has {found} numbers, not {}", length.unwrap_or_default()));
+    }
+    view.data()
+        .chunks_exact(size_of::<T>())
+        .map(T::from_bytes)
+        .collect::<Option<_>>()
+        .ok_or_else(|| format!("{name} is cut"))
+}
+
+/// The numbers of a tensor in the precision it has.
+fn values(tensors: &HashMap<&str, TensorView<'_>>, name: &str) -> Result<Values, String> {
+    match tensors.get(name).map(TensorView::dtype) {
+        Some(Dtype::F32) => numbers::<f32>(tensors, name, None).map(Values::from),
+        _ => numbers::<f64>(tensors, name, None).map(Values::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use maxmargin::data::{embedded, generate};
+    use maxmargin::kernel::{Custom, Gamma, KernelParams};
+    use maxmargin::model::Multiclass;
+    use maxmargin::problem::Bias;
+    use maxmargin::{Dataset, TrainingParams, Unattended, Workers};
+
+    fn train(data: &Dataset, params: TrainingParams) -> Model {
+        params.check().unwrap().fit(data, &Workers::none(), &mut Unattended).unwrap()
+    }
+
+    fn rbf() -> KernelParams {
+        KernelParams::Rbf { gamma: Gamma::Scale }
+    }
+
+    /// Models of every kind of layout, with the data they were trained on.
+    fn models() -> Vec<(Dataset, Model)> {
+        let iris = embedded("iris").unwrap();
+        let sparse = iris.clone().with_matrix(iris.matrix().to_sparse()).unwrap();
+        let single: Vec<f32> = (0..150).flat_map(|row| iris.matrix().row(row)).map(|value| value as f32).collect();
+        let single = iris.clone().with_matrix(Matrix::dense(150, 4, single).unwrap()).unwrap();
+        let table: Vec<f64> = (0..150)
+            .flat_map(|i| (0..150).map(move |j| (i, j)))
+            .map(|(i, j)| iris.matrix().dot(i, &iris.matrix().row(j)))
+            .collect();
+        let table = Dataset::new(Matrix::dense(150, 150, table).unwrap(), iris.labels().clone()).unwrap();
+        let sum = KernelParams::Sum(vec![
+            KernelParams::Scaled(0.5, Box::new(KernelParams::Linear)),
+            KernelParams::Product(vec![rbf(), KernelParams::Laplacian { gamma: Gamma::Auto }]),
+        ]);
+        let with = |kernel: KernelParams| TrainingParams { kernel, ..TrainingParams::default() };
+        let folded = TrainingParams { bias: Bias::Folded, multiclass: Multiclass::OneVsRest, ..with(rbf()) };
+        let scaled = TrainingParams { scaling: maxmargin::data::ScalingKind::Standard, ..with(KernelParams::Linear) };
+        let positive = TrainingParams { positive: Some(maxmargin::data::Label::new("setosa")), ..with(rbf()) };
+        vec![
+            (iris.clone(), with(KernelParams::Linear)),
+            (iris.clone(), scaled),
+            (iris.clone(), folded),
+            (iris.clone(), positive),
+            (iris.clone(), with(sum)),
+            (sparse, with(rbf())),
+            (single, with(rbf())),
+            (table, with(KernelParams::Precomputed)),
+            (generate("xor", 40, 1).unwrap(), with(KernelParams::Sigmoid { gamma: Gamma::Scale, coef0: 0.5 })),
+        ]
+        .into_iter()
+        .map(|(data, params)| {
+            let model = train(&data, params);
+            (data, model)
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_round_trip_changes_no_bit_of_the_file_or_of_a_prediction() {
+        for (data, model) in models() {
+            let bytes = model_to_bytes(&model).unwrap();
+            let loaded = model_from_bytes(&bytes, "test.mm").unwrap();
+            assert_eq!(model_to_bytes(&loaded).unwrap(), bytes, "{}", model.parts().kernel);
+            let predict = |model: &Model| model.predict(&data, &Workers::none()).unwrap();
+            let bits = |model: &Model| -> Vec<u64> {
+                let predictions = predict(model);
+                (0..data.rows()).flat_map(|row| predictions.decision_values(row).to_vec()).map(f64::to_bits).collect()
+            };
+            assert_eq!(bits(&loaded), bits(&model), "{}", model.parts().kernel);
+            assert!(loaded.verify(&data, &Workers::none()).unwrap().holds(), "{}", model.parts().kernel);
+        }
+    }
+
+    #[test]
+    fn every_prefix_of_a_file_is_refused() {
+        let model = train(&embedded("e3").unwrap(), TrainingParams { kernel: rbf(), ..TrainingParams::default() });
+        let bytes = model_to_bytes(&model).unwrap();
+        for length in 0..bytes.len() {
+            assert!(model_from_bytes(&bytes[..length], "cut.mm").is_err(), "the first {length} bytes");
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_refused() {
+        let model = train(&embedded("e3").unwrap(), TrainingParams::default());
+        let bytes = model_to_bytes(&model).unwrap();
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(model_from_bytes(&damaged, "damaged.mm").is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_by_name() {
+        let model = train(&embedded("e1").unwrap(), TrainingParams::default());
+        let bytes = model_to_bytes(&model).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let place = text.find(r#"\"format\":1"#).unwrap() + r#"\"format\":"#.len();
+        let mut newer = bytes.clone();
+        newer[place] = b'7';
+        let error = model_from_bytes(&newer, "new.mm").unwrap_err();
+        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 1");
+        assert_eq!(error.help(), "update maxmargin");
+    }
+
+    #[test]
+    fn a_kernel_written_by_the_user_cannot_be_saved_and_says_so() {
+        let kernel = KernelParams::Custom(Custom::new("mine", |x, z| x.iter().zip(z).map(|(a, b)| a * b).sum()));
+        let model = train(&embedded("e1").unwrap(), TrainingParams { kernel, ..TrainingParams::default() });
+        let folder = tempfile::tempdir().unwrap();
+        let error = save_model(&folder.path().join("custom.mm"), &model).unwrap_err();
+        assert!(error.to_string().contains("the model cannot be saved"), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn other_files_are_refused_without_alarm() {
+        for bytes in [&b""[..], b"hello", b"+1 1:0.5 2:1\n-1 1:2\n", &[0xff; 64], &[0; 64]] {
+            let error = model_from_bytes(bytes, "other").unwrap_err();
+            assert!(error.to_string().starts_with("other: this is no model file"), "{error}");
+        }
+        let empty = safetensors::serialize(Vec::<(&str, TensorView<'_>)>::new(), None).unwrap();
+        let error = model_from_bytes(&empty, "other").unwrap_err();
+        assert_eq!(error.to_string(), "other: this is a safetensors file, but no model of maxmargin");
+    }
+}
