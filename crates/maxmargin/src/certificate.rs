@@ -86,25 +86,27 @@ pub(crate) fn decision_values(problem: &MarginProblem<'_>, decision: &Decision) 
     match decision {
         Decision::Linear { weights, bias } => problem.decisions_of_weights(weights, *bias),
         Decision::Expansion { coefficients, bias } => {
-            let mut values = expansion(problem, coefficients);
+            let all: Vec<usize> = (0..problem.len()).collect();
+            let mut values = expansion(problem, &all, coefficients);
             values.iter_mut().for_each(|value| *value += bias);
             values
         }
     }
 }
 
-/// `Σ_j c_j k(x_j, x_i)` for each row of a problem.
-fn expansion(problem: &MarginProblem<'_>, coefficients: &[f64]) -> Vec<f64> {
+/// `Σ_j c_j k(x_j, x_i)` for some rows of a problem, given by their places in it.
+pub(crate) fn expansion(problem: &MarginProblem<'_>, places: &[usize], coefficients: &[f64]) -> Vec<f64> {
+    let wanted: Vec<usize> = places.iter().map(|&i| problem.rows()[i]).collect();
     let active: Vec<usize> = (0..problem.len()).filter(|&i| coefficients[i] != 0.0).collect();
     let rows: Vec<usize> = active.iter().map(|&i| problem.rows()[i]).collect();
     let active: Vec<f64> = active.iter().map(|&i| coefficients[i]).collect();
-    problem.gram().product(problem.rows(), &rows, &active)
+    problem.gram().product(&wanted, &rows, &active)
 }
 
 /// Certifies a solution. `tolerance` tells slack from none when rows are counted.
 ///
-/// Cost: O(non-zeros) for linear models; for others a pass over rows × support vectors where the solver did not hand
-/// its decision values over.
+/// Cost: O(non-zeros) for linear models; for others a pass over rows × support vectors where the solution has no decision
+/// values, or its coefficients are not `α_i y_i`.
 pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64) -> Evidence {
     if let Some(reason) = why_not(problem, solution) {
         return Evidence::None(reason);
@@ -233,7 +235,10 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
         Decision::Expansion { coefficients, bias } if *coefficients == signed => {
             values.iter().map(|value| value - bias).collect()
         }
-        Decision::Expansion { .. } => expansion(problem, &signed),
+        Decision::Expansion { .. } => {
+            let all: Vec<usize> = (0..problem.len()).collect();
+            expansion(problem, &all, &signed)
+        }
     };
     let quadratic = signed.iter().zip(&products).map(|(c, u)| c * u).sum::<f64>().max(0.0);
     let violation = match problem.dual() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::certificate::{certify, decision_values};
+use crate::certificate::{Evidence, certify, decision_values, expansion};
 use crate::control::{Control, OfMachine};
 use crate::data::{Dataset, Label, Scaling, ScalingKind};
 use crate::error::Error;
@@ -264,15 +264,12 @@ impl Training {
         pairing: Pairing,
         cost: f64,
     ) -> (Machine, Vec<(u64, f64)>) {
-        // A linear model's own values cost no more than a pass over the data.
-        if matches!(solution.decision, Decision::Linear { .. }) || solution.decision_values.is_none() {
+        // Where that is cheap, the values are the model's own, and not what the solver kept of them.
+        if is_cheap(problem, &solution.decision) || solution.decision_values.is_none() {
             solution.decision_values = Some(decision_values(problem, &solution.decision));
         }
         let mut evidence = certify(problem, &solution, self.params.settings.tolerance);
-        let values = solution.decision_values.as_deref().unwrap_or_default();
-        let noise = rounding_of_primal(problem, values);
-        if evidence.certificate().is_some_and(|found| noise > 1e-7 * found.primal.abs().max(1.0)) {
-            // So large a C magnifies the last bits, which depend on how a solver came to its values: only the model's own will do.
+        if !is_cheap(problem, &solution.decision) && !can_be_trusted(problem, &solution, &evidence) {
             solution.decision_values = Some(decision_values(problem, &solution.decision));
             evidence = certify(problem, &solution, self.params.settings.tolerance);
         }
@@ -311,13 +308,37 @@ impl Training {
     }
 }
 
-/// What rounding of the decision values in their last bits can do to the primal objective.
-fn rounding_of_primal(problem: &MarginProblem<'_>, values: &[f64]) -> f64 {
-    let of_row = |((&value, &sign), &cost): ((&f64, &f64), &f64)| {
-        let slope = cost * (2.0 * (1.0 - sign * value)).max(1.0);
-        if cost.is_finite() { slope * (1.0 + value.abs()) } else { 0.0 }
+/// Kernel values that cost little beside any training.
+const FEW_VALUES: usize = 1 << 22;
+
+/// Rows that decision values are checked at.
+const SAMPLE: usize = 64;
+
+/// Whether decision values from scratch cost a pass over the data, or a few million kernel values.
+fn is_cheap(problem: &MarginProblem<'_>, decision: &Decision) -> bool {
+    match decision {
+        Decision::Linear { .. } => true,
+        Decision::Expansion { coefficients, .. } => {
+            let support = coefficients.iter().filter(|coefficient| **coefficient != 0.0).count();
+            problem.len().saturating_mul(support) <= FEW_VALUES
+        }
+    }
+}
+
+/// Whether the decision values that a solver kept are the model's own, as far as it matters: their error, found at a sample
+/// of rows, shows neither in the violation nor, times the costs, in the objective.
+fn can_be_trusted(problem: &MarginProblem<'_>, solution: &Solution, evidence: &Evidence) -> bool {
+    let (Decision::Expansion { coefficients, bias }, Some(values)) = (&solution.decision, &solution.decision_values)
+    else {
+        return true;
     };
-    4.0 * f64::EPSILON * values.iter().zip(problem.signs()).zip(problem.costs()).map(of_row).sum::<f64>()
+    let size = evidence.certificate().map_or(1.0, |found| found.primal.abs().max(1.0));
+    let places: Vec<usize> = (0..SAMPLE).map(|k| k * problem.len() / SAMPLE).collect();
+    let own = expansion(problem, &places, coefficients);
+    let error = places.iter().zip(own).map(|(&i, own)| (own + bias - values[i]).abs()).fold(0.0, f64::max);
+    let slope = |((&value, &sign), &cost): ((&f64, &f64), &f64)| cost * (2.0 * (1.0 - sign * value)).max(1.0);
+    let slopes = values.iter().zip(problem.signs()).zip(problem.costs()).map(slope).filter(|slope| slope.is_finite());
+    error * slopes.sum::<f64>().max(1.0) <= 1e-7 * size
 }
 
 /// The binary problem of one machine: the rows of its classes, those of weight 0 left out. And its C.
@@ -369,7 +390,8 @@ fn no_rows() -> Error {
 mod tests {
     use super::*;
     use crate::control::Unattended;
-    use crate::data::{Labels, Matrix, embedded};
+    use crate::data::{Labels, Matrix, embedded, generate};
+    use crate::kernel::Gamma;
 
     fn fit(data: &Dataset, params: TrainingParams) -> Result<Model, Error> {
         params.check()?.fit(data, &Workers::none(), &mut Unattended)
@@ -445,5 +467,37 @@ mod tests {
         assert_eq!(Penalty::C(3.0).cost(10.0), 3.0);
         assert_eq!(Penalty::COverN(30.0).cost(10.0), 3.0);
         assert_eq!(Penalty::Lambda(1.0 / 60.0).cost(10.0), 3.0);
+    }
+
+    #[test]
+    fn kept_decision_values_are_trusted_only_when_they_are_the_models_own() {
+        let data = generate("moons", 100, 1).unwrap();
+        let kernel = KernelParams::Rbf { gamma: Gamma::Value(1.0) }.check(data.matrix()).unwrap();
+        let (points, workers) = (Points::new(data.matrix().clone(), false), Workers::none());
+        let signs = data.labels().codes().iter().map(|&code| 2.0 * f64::from(code) - 1.0).collect();
+        let (rows, costs) = ((0..100).collect(), vec![1.0; 100]);
+        let problem =
+            MarginProblem::new(&kernel, &points, &workers, rows, signs, costs, Loss::Hinge, Bias::Explicit).unwrap();
+        let mut solution = solver::solve(SolverKind::Smo, &problem, &Settings::default(), &mut Unattended).unwrap();
+        let evidence = certify(&problem, &solution, 1e-3);
+        assert!(can_be_trusted(&problem, &solution, &evidence));
+        solution.decision_values.iter_mut().flatten().for_each(|value| *value += 1e-6);
+        assert!(!can_be_trusted(&problem, &solution, &evidence));
+    }
+
+    #[test]
+    fn a_solver_says_what_it_cannot_do_before_a_separator_is_searched_for() {
+        let data = generate("xor", 40, 1).unwrap();
+        let fit = |solver| {
+            let params = TrainingParams {
+                penalty: Penalty::Hard,
+                solver: Some(solver),
+                loss: Some(Loss::Hinge),
+                ..TrainingParams::default()
+            };
+            params.check().unwrap().fit(&data, &Workers::none(), &mut Unattended).unwrap_err()
+        };
+        assert!(matches!(fit(SolverKind::Smo), Error::NotSeparable { .. }));
+        assert!(matches!(fit(SolverKind::Sgd), Error::Combination { .. }));
     }
 }

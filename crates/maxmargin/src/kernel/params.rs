@@ -201,7 +201,8 @@ impl KernelFunction {
     pub(crate) fn check_range(&self, points: &Points, rows: &[usize]) -> Result<(), Error> {
         let mut diagonal = vec![0.0; rows.len()];
         self.diagonal(points.rows(rows), &mut diagonal);
-        match diagonal.iter().position(|value| !(value.abs() < 1e300)) {
+        let in_range = |value: &f64| value.abs() < 1e300;
+        match diagonal.iter().position(|value| !in_range(value)) {
             None => Ok(()),
             Some(place) => Err(Error::Data {
                 what: format!("the kernel value of row {} with itself is {:e}", rows[place] + 1, diagonal[place]),

@@ -91,7 +91,7 @@ impl<'a> MarginProblem<'a> {
         if let Some(sign) = signs.iter().find(|&&sign| sign != 1.0 && sign != -1.0) {
             return Err(Error::parameter("sign", sign, "+1 or -1"));
         }
-        if let Some(cost) = costs.iter().find(|&&cost| !(cost > 0.0)) {
+        if let Some(cost) = costs.iter().find(|&&cost| cost.is_nan() || cost <= 0.0) {
             return Err(Error::parameter("C", cost, "above 0 for every row"));
         }
         let hard = costs.iter().any(|cost| cost.is_infinite());

@@ -177,7 +177,7 @@ fn ascend(
             let target = target.clamp(0.0, upper);
             // No end, or none within reach of f64: a hard margin that does not exist, or a kernel that is not positive
             // semidefinite.
-            if target == f64::INFINITY || !(slope.abs() < HUGE) {
+            if target == f64::INFINITY || slope.is_nan() || slope.abs() >= HUGE {
                 break 'sweeps Stop::Diverged;
             }
             let delta = target - alpha[k];

@@ -178,10 +178,10 @@ impl<'a> State<'a> {
         let signs = self.problem.signs();
         let within = |i: usize| group.is_none_or(|group| signs[i] == group);
         let (mut i, mut most) = (usize::MAX, f64::NEG_INFINITY);
-        for k in 0..signs.len() {
-            let value = -signs[k] * self.gradient[k];
+        for (k, &sign) in signs.iter().enumerate() {
+            let value = -sign * self.gradient[k];
             let alpha = self.alpha[k];
-            let up = if signs[k] > 0.0 { alpha < self.problem.upper()[k] } else { alpha > 0.0 };
+            let up = if sign > 0.0 { alpha < self.problem.upper()[k] } else { alpha > 0.0 };
             if up && within(k) && value > most {
                 (i, most) = (k, value);
             }
@@ -222,10 +222,10 @@ impl<'a> State<'a> {
             if free { descent } else { 0.0 }
         };
         let (mut i, mut best, mut violation) = (usize::MAX, 0.0, 0.0f64);
-        for k in 0..alpha.len() {
+        for (k, curvature) in diagonal.iter().enumerate() {
             let pull = pull(k);
             violation = violation.max(pull.abs());
-            let gain = pull * pull / diagonal[k].max(TINY);
+            let gain = pull * pull / curvature.max(TINY);
             if gain > best {
                 (i, best) = (k, gain);
             }
@@ -262,7 +262,8 @@ impl<'a> State<'a> {
         if delta_i == 0.0 && delta_j == 0.0 || !(delta_i.is_finite() && delta_j.is_finite()) {
             return Step::Nothing;
         }
-        if !(self.drift.change(delta_i, self.diagonal[i]) + self.drift.change(delta_j, self.diagonal[j]) < HUGE) {
+        let change = self.drift.change(delta_i, self.diagonal[i]) + self.drift.change(delta_j, self.diagonal[j]);
+        if change.is_nan() || change >= HUGE {
             return Step::Unbounded;
         }
         let gain = self.gain(i, delta_i, j, delta_j);
