@@ -390,7 +390,8 @@ fn no_rows() -> Error {
 mod tests {
     use super::*;
     use crate::control::Unattended;
-    use crate::data::{Labels, Matrix, embedded};
+    use crate::data::{Labels, Matrix, embedded, generate};
+    use crate::kernel::Gamma;
 
     fn fit(data: &Dataset, params: TrainingParams) -> Result<Model, Error> {
         params.check()?.fit(data, &Workers::none(), &mut Unattended)
@@ -466,5 +467,37 @@ mod tests {
         assert_eq!(Penalty::C(3.0).cost(10.0), 3.0);
         assert_eq!(Penalty::COverN(30.0).cost(10.0), 3.0);
         assert_eq!(Penalty::Lambda(1.0 / 60.0).cost(10.0), 3.0);
+    }
+
+    #[test]
+    fn kept_decision_values_are_trusted_only_when_they_are_the_models_own() {
+        let data = generate("moons", 100, 1).unwrap();
+        let kernel = KernelParams::Rbf { gamma: Gamma::Value(1.0) }.check(data.matrix()).unwrap();
+        let (points, workers) = (Points::new(data.matrix().clone(), false), Workers::none());
+        let signs = data.labels().codes().iter().map(|&code| 2.0 * f64::from(code) - 1.0).collect();
+        let (rows, costs) = ((0..100).collect(), vec![1.0; 100]);
+        let problem =
+            MarginProblem::new(&kernel, &points, &workers, rows, signs, costs, Loss::Hinge, Bias::Explicit).unwrap();
+        let mut solution = solver::solve(SolverKind::Smo, &problem, &Settings::default(), &mut Unattended).unwrap();
+        let evidence = certify(&problem, &solution, 1e-3);
+        assert!(can_be_trusted(&problem, &solution, &evidence));
+        solution.decision_values.iter_mut().flatten().for_each(|value| *value += 1e-6);
+        assert!(!can_be_trusted(&problem, &solution, &evidence));
+    }
+
+    #[test]
+    fn a_solver_says_what_it_cannot_do_before_a_separator_is_searched_for() {
+        let data = generate("xor", 40, 1).unwrap();
+        let fit = |solver| {
+            let params = TrainingParams {
+                penalty: Penalty::Hard,
+                solver: Some(solver),
+                loss: Some(Loss::Hinge),
+                ..TrainingParams::default()
+            };
+            params.check().unwrap().fit(&data, &Workers::none(), &mut Unattended).unwrap_err()
+        };
+        assert!(matches!(fit(SolverKind::Smo), Error::NotSeparable { .. }));
+        assert!(matches!(fit(SolverKind::Sgd), Error::Combination { .. }));
     }
 }

@@ -73,11 +73,10 @@ fn eliminate(mut a: Vec<Vec<f64>>) -> Vec<f64> {
     for k in 0..n {
         let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
         a.swap(k, pivot);
-        for i in (0..n).filter(|&i| i != k).collect::<Vec<_>>() {
-            let factor = a[i][k] / a[k][k];
-            for j in k..=n {
-                a[i][j] -= factor * a[k][j];
-            }
+        let pivot = a[k].clone();
+        for (_, row) in a.iter_mut().enumerate().filter(|(i, _)| *i != k) {
+            let factor = row[k] / pivot[k];
+            row.iter_mut().zip(&pivot).for_each(|(value, pivot)| *value -= factor * pivot);
         }
     }
     (0..n).map(|i| a[i][n] / a[i][i]).collect()
@@ -164,7 +163,7 @@ fn a_point_that_stays_outside_of_the_margin_may_move() {
         let model = fit(&data, &params);
         let (values, machine) = (decisions(&model, &data), &model.machines()[0]);
         let weights = machine.weights.clone().unwrap();
-        let sign = |row: usize| if row % 2 == 0 { -1.0 } else { 1.0 };
+        let sign = |row: usize| [-1.0, 1.0][row % 2];
         let Some(row) = (0..40).find(|&row| sign(row) * values[row] > 1.5) else { continue };
         let change = |by: f64| {
             let mut numbers: Vec<f64> = (0..40).flat_map(|row| data.matrix().row(row)).collect();

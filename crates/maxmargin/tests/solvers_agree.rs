@@ -17,6 +17,10 @@ const TOLERANCE: f64 = 1e-6;
 /// How many random problems.
 const SEEDS: u64 = 220;
 
+/// Seeds beyond those that once found a fault: every variable at a bound and the sum not 0 (interior-point), and an α that
+/// grew beyond f64 on a kernel that is not positive semidefinite (smo).
+const ONCE_WRONG: [u64; 3] = [1850, 5021, 2852];
+
 /// The solvers that go for the optimum itself.
 fn minimisers() -> impl Iterator<Item = SolverKind> {
     let baseline = [SolverKind::Sgd, SolverKind::Perceptron, SolverKind::KernelPerceptron, SolverKind::Lda];
@@ -102,7 +106,7 @@ fn every_solver_of_a_problem_finds_the_optimum_and_certifies_it_truly() {
     let mut wrong = vec![];
     let mut stops: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut sharp = 0;
-    for seed in 0..SEEDS {
+    for seed in (0..SEEDS).chain(ONCE_WRONG) {
         let problem = random(seed);
         let optimum = convex(&problem).then(|| optimum(&problem.case));
         sharp += usize::from(optimum.is_some_and(|optimum| optimum.is_sharp()));

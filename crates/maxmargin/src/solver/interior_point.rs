@@ -321,9 +321,12 @@ fn settle(dual: &DualProblem<'_>, point: Vec<f64>) -> Vec<f64> {
     let groups = groups(dual);
     let multipliers: Vec<f64> =
         groups.iter().map(|group| central_multiplier(dual, *group, &alpha, &gradient)).collect();
-    for i in 0..alpha.len() {
+    let reduced = |i: usize| {
         let of_group = groups.iter().position(|group| group.contains(signs[i])).map_or(0.0, |k| multipliers[k]);
-        let reduced = gradient[i] - signs[i] * of_group;
+        gradient[i] - signs[i] * of_group
+    };
+    for i in 0..alpha.len() {
+        let reduced = reduced(i);
         if alpha[i] / scale < reduced {
             alpha[i] = 0.0; // (IP.2)
         } else if (upper[i] - alpha[i]) / scale < -reduced {
@@ -339,6 +342,13 @@ fn settle(dual: &DualProblem<'_>, point: Vec<f64>) -> Vec<f64> {
         if total > missing.abs() {
             for i in 0..alpha.len() {
                 alpha[i] += signs[i] * missing * (room(i, &alpha) / total);
+            }
+        } else if missing != 0.0 {
+            // All are at their bounds: one leaves its own, of those that can the one that loses least by it.
+            let can = |i: usize| if signs[i] * missing > 0.0 { upper[i] - alpha[i] } else { alpha[i] };
+            let able = (0..alpha.len()).filter(|&i| group.contains(signs[i]) && can(i) >= missing.abs());
+            if let Some(i) = able.min_by(|&i, &j| reduced(i).abs().total_cmp(&reduced(j).abs())) {
+                alpha[i] = (alpha[i] + signs[i] * missing).clamp(0.0, upper[i]);
             }
         }
     }

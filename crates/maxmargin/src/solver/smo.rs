@@ -62,10 +62,14 @@ pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control
     let mut iterations = 0;
     let mut polish_until = None;
     let mut gained = 0.0;
+    let mut gap = None;
     let stop = loop {
         let choice = state.select();
         let violation = choice.as_ref().map_or(0.0, |choice| choice.violation);
-        let progress = Progress { iteration: iterations, violation: Some(violation), ..Progress::default() };
+        if iterations.is_multiple_of(GAP_EVERY) {
+            gap = Some(problem.gap(&state.alpha, &state.gradient)).filter(|gap| gap.is_finite());
+        }
+        let progress = Progress { iteration: iterations, violation: Some(violation), gap, ..Progress::default() };
         if let ControlFlow::Break(stop) = control.poll(progress) {
             break stop;
         }
@@ -369,6 +373,9 @@ impl<'a> State<'a> {
         self.drift.add(delta_j, self.diagonal[j], &self.gradient);
     }
 }
+
+/// Steps between two computations of the gap that progress shows.
+const GAP_EVERY: u64 = 256;
 
 /// Steps after which the objective must have fallen by more than rounding.
 const STALL_WINDOW: u64 = 20_000;
