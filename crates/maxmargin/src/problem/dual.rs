@@ -217,7 +217,7 @@ impl<'a> DualProblem<'a> {
             }
             // Downhill as far as the curvature or the bound allows; -slope/0 is an infinite step.
             let step = (-slope / self.ridge[i]).clamp(-alpha[i], self.upper[i] - alpha[i]);
-            -(slope + 0.5 * self.ridge[i] * step) * step
+            if step.is_finite() { -(slope + 0.5 * self.ridge[i] * step) * step } else { f64::INFINITY }
         };
         (0..self.len()).map(term).sum()
     }
