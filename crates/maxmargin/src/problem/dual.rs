@@ -217,7 +217,7 @@ impl<'a> DualProblem<'a> {
             }
             // Downhill as far as the curvature or the bound allows; -slope/0 is an infinite step.
             let step = (-slope / self.ridge[i]).clamp(-alpha[i], self.upper[i] - alpha[i]);
-            -(slope + 0.5 * self.ridge[i] * step) * step
+            if step.is_finite() { -(slope + 0.5 * self.ridge[i] * step) * step } else { f64::INFINITY }
         };
         (0..self.len()).map(term).sum()
     }
@@ -253,5 +253,75 @@ impl<'a> DualProblem<'a> {
             (false, true) => high,
             (false, false) => 0.0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Matrix;
+    use crate::kernel::{KernelFunction, Linear, Points};
+    use crate::workers::Workers;
+
+    /// x = 1, 2 with signs +1, −1: Q = [[1, −2], [−2, 4]] and the ridge.
+    fn with_problem(coupling: Coupling, upper: f64, ridge: f64, work: impl FnOnce(&DualProblem<'_>)) {
+        let points = Points::new(Matrix::dense(2, 1, vec![1.0, 2.0]).unwrap(), false);
+        let (kernel, workers) = (KernelFunction::Linear(Linear {}), Workers::none());
+        let gram = Gram::new(&kernel, &points, &workers);
+        let two = |value: f64| vec![value; 2];
+        let signs = vec![1.0, -1.0];
+        let problem =
+            DualProblem::new(gram, vec![0, 1], signs, two(-1.0), two(upper), two(ridge), coupling, two(0.0)).unwrap();
+        work(&problem);
+    }
+
+    #[test]
+    fn gradient_objective_and_diagonal_are_those_of_the_matrix_written_out() {
+        with_problem(Coupling::None, 5.0, 0.5, |problem| {
+            assert_eq!(problem.diagonal(), [1.5, 4.5]);
+            let gradient = problem.gradient(&[1.0, 2.0]);
+            assert_eq!(gradient, [1.5 - 4.0 - 1.0, -2.0 + 9.0 - 1.0]);
+            assert_eq!(problem.objective(&[1.0, 2.0], &gradient), 0.5 * (1.5 + 18.0 - 8.0) - 3.0);
+        });
+    }
+
+    #[test]
+    fn the_violation_is_that_of_the_coupling() {
+        let zero = [0.0, 0.0];
+        let gradient = [-1.0, -1.0];
+        with_problem(Coupling::None, 5.0, 0.0, |problem| assert_eq!(problem.violation(&zero, &gradient), 1.0));
+        with_problem(Coupling::All, 5.0, 0.0, |problem| assert_eq!(problem.violation(&zero, &gradient), 2.0));
+        with_problem(Coupling::BySign, 5.0, 0.0, |problem| assert_eq!(problem.violation(&zero, &gradient), 0.0));
+    }
+
+    #[test]
+    fn the_gap_bounds_what_is_left_and_ends_at_zero() {
+        // Along α₁ = α₂ = a the objective is a²/2 − 2a (coupled), least at a = 2: −2.
+        with_problem(Coupling::All, 5.0, 0.0, |problem| {
+            for a in [0.0, 0.5, 1.0, 1.9, 2.0] {
+                let alpha = [a, a];
+                let gradient = problem.gradient(&alpha);
+                let left = problem.objective(&alpha, &gradient) + 2.0;
+                let gap = problem.gap(&alpha, &gradient);
+                assert!(gap >= left - 1e-12, "a = {a}: {gap} is less than {left}");
+                assert!(a < 2.0 || gap.abs() < 1e-12, "{gap}");
+            }
+        });
+        // Without an upper bound only the ridge keeps it finite.
+        with_problem(Coupling::None, f64::INFINITY, 0.0, |problem| {
+            assert_eq!(problem.gap(&[0.0, 0.0], &[-1.0, -1.0]), f64::INFINITY);
+        });
+        with_problem(Coupling::None, f64::INFINITY, 0.5, |problem| {
+            assert_eq!(problem.gap(&[0.0, 0.0], &[-1.0, -1.0]), 2.0);
+        });
+    }
+
+    #[test]
+    fn a_start_outside_of_its_bounds_is_refused() {
+        with_problem(Coupling::None, 1.0, 0.0, |problem| {
+            assert!(problem.clone().with_start(vec![0.0, 1.5]).is_err());
+            assert!(problem.clone().with_start(vec![f64::NAN, 0.0]).is_err());
+            assert!(problem.clone().with_start(vec![0.0]).is_err());
+        });
     }
 }

@@ -59,7 +59,7 @@ pub(crate) struct DualSolution {
 pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control: &mut dyn Control) -> DualSolution {
     let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * problem.len() as u64));
     let mut state = State::new(problem, settings.memory);
-    let mut iterations = 0;
+    let mut iterations = 0u64;
     let mut polish_until = None;
     let mut gained = 0.0;
     let mut gap = None;
