@@ -6,16 +6,28 @@ use std::time::Instant;
 
 const USAGE: &str = "usage: cargo xtask test    format, lints, every test, documentation";
 
-/// The steps of `test`: what is checked, the arguments of cargo, and what its environment needs.
-const STEPS: [(&str, &[&str], Option<(&str, &str)>); 4] = [
-    ("format", &["fmt", "--all", "--check"], None),
-    ("lints", &["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "--deny", "warnings"], None),
-    ("tests", &["test", "--workspace", "--locked"], None),
-    (
-        "documentation",
-        &["doc", "--workspace", "--no-deps", "--locked", "--quiet"],
-        Some(("RUSTDOCFLAGS", "--deny warnings")),
-    ),
+/// One thing that must pass.
+struct Step {
+    name: &'static str,
+    /// The arguments of cargo.
+    arguments: &'static [&'static str],
+    /// A variable that cargo needs for it.
+    variable: Option<(&'static str, &'static str)>,
+}
+
+const STEPS: [Step; 4] = [
+    Step { name: "format", arguments: &["fmt", "--all", "--check"], variable: None },
+    Step {
+        name: "lints",
+        arguments: &["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "--deny", "warnings"],
+        variable: None,
+    },
+    Step { name: "tests", arguments: &["test", "--workspace", "--locked"], variable: None },
+    Step {
+        name: "documentation",
+        arguments: &["doc", "--workspace", "--no-deps", "--locked", "--quiet"],
+        variable: Some(("RUSTDOCFLAGS", "--deny warnings")),
+    },
 ];
 
 fn main() -> ExitCode {
@@ -32,7 +44,7 @@ fn main() -> ExitCode {
 /// Runs the steps in order and stops at the first that fails.
 fn test() -> ExitCode {
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    for (name, arguments, variable) in STEPS {
+    for Step { name, arguments, variable } in STEPS {
         println!("== {name}: cargo {}", arguments.join(" "));
         let started = Instant::now();
         let status = Command::new(&cargo).args(arguments).envs(variable).status();

@@ -74,7 +74,7 @@ impl Error {
     /// The way out: one sentence that says what to do.
     pub fn help(&self) -> String {
         match self {
-            Error::Parameter { name, allowed, .. } => format!("choose {name} {allowed}"),
+            Error::Parameter { name, allowed, .. } => format!("give {name} a value that is {allowed}"),
             Error::Combination { help, .. } | Error::Data { help, .. } => help.clone(),
             Error::Shape { .. } => "give both sides the same size".into(),
             Error::NotSeparable { .. } => {

@@ -101,7 +101,7 @@ pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control
             Step::Nothing if violation <= settings.tolerance => break Stop::Converged,
             Step::Nothing => break Stop::Stalled,
         }
-        if iterations % STALL_WINDOW == 0 {
+        if iterations.is_multiple_of(STALL_WINDOW) {
             if gained <= 4.0 * f64::EPSILON * state.objective.abs() {
                 state.renew_gradient();
                 let violation = problem.violation(&state.alpha, &state.gradient);
