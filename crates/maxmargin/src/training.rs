@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::geometry::check_separable;
 use crate::kernel::{KernelFunction, KernelParams, Points};
 use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
-use crate::problem::{Bias, Loss, MarginProblem};
+use crate::problem::{Bias, Loss, MarginParts, MarginProblem};
 use crate::solver::{self, Decision, Settings, Solution, SolverKind};
 use crate::workers::Workers;
 
@@ -362,8 +362,14 @@ pub(crate) fn machine_problem<'a>(
     let total: f64 = rows.iter().map(|&row| weight(row)).sum();
     let cost = parts.penalty.cost(total);
     let costs = rows.iter().map(|&row| cost * weight(row)).collect();
-    let problem = MarginProblem::new(kernel, points, workers, rows, signs, costs, parts.loss, parts.bias)?;
-    Ok((if parts.penalty == Penalty::None { problem.without_penalty() } else { problem }, cost))
+    let parts = MarginParts {
+        costs,
+        loss: parts.loss,
+        bias: parts.bias,
+        penalised: parts.penalty != Penalty::None,
+        ..MarginParts::new(kernel, points, workers, rows, signs)
+    };
+    Ok((MarginProblem::new(parts)?, cost))
 }
 
 /// Joins the machines' support vectors into one pool, each training row once.
@@ -475,9 +481,8 @@ mod tests {
         let kernel = KernelParams::Rbf { gamma: Gamma::Value(1.0) }.check(data.matrix()).unwrap();
         let (points, workers) = (Points::new(data.matrix().clone(), false), Workers::none());
         let signs = data.labels().codes().iter().map(|&code| 2.0 * f64::from(code) - 1.0).collect();
-        let (rows, costs) = ((0..100).collect(), vec![1.0; 100]);
-        let problem =
-            MarginProblem::new(&kernel, &points, &workers, rows, signs, costs, Loss::Hinge, Bias::Explicit).unwrap();
+        let rows = (0..100).collect();
+        let problem = MarginProblem::new(MarginParts::new(&kernel, &points, &workers, rows, signs)).unwrap();
         let mut solution = solver::solve(SolverKind::Smo, &problem, &Settings::default(), &mut Unattended).unwrap();
         let evidence = certify(&problem, &solution, 1e-3);
         assert!(can_be_trusted(&problem, &solution, &evidence));

@@ -4,7 +4,7 @@ use maxmargin::data::{Dataset, Matrix};
 use maxmargin::geometry::{Conic, Hyperplane, NearestPoints, RiskBound, nearest_points};
 use maxmargin::kernel::{Kernel, KernelFunction, Points};
 use maxmargin::model::Machine;
-use maxmargin::problem::{Bias, Loss, MarginProblem};
+use maxmargin::problem::{Bias, Loss, MarginParts, MarginProblem};
 use maxmargin::{Model, Workers};
 
 use crate::arguments::Inspect;
@@ -119,8 +119,7 @@ fn hulls(
 ) -> Result<Hulls, Failure> {
     let kernel = &model.parts().kernel;
     let points = Points::new(matrix.clone(), false);
-    let costs = vec![1.0; rows.len()];
-    let problem = MarginProblem::new(kernel, &points, workers, rows, signs, costs, Loss::Hinge, Bias::Explicit)?;
+    let problem = MarginProblem::new(MarginParts::new(kernel, &points, workers, rows, signs))?;
     let mut watch = Watch::new(None, false);
     let found = nearest_points(&problem, mu, HULL_TOLERANCE, &mut watch);
     watch.finish();

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::control::{Control, Stop};
 use crate::error::Error;
-use crate::problem::{Coupling, DualProblem, MarginProblem};
+use crate::problem::{Coupling, DualParts, DualProblem, MarginProblem};
 use crate::solver::Settings;
 use crate::solver::smo::{DualSolution, solve_dual};
 
@@ -80,16 +80,16 @@ fn search(
     let start = start(problem, most)?;
     let size = problem.gram().diagonal(problem.rows()).into_iter().fold(0.0, f64::max);
     let n = problem.len();
-    let mut dual = DualProblem::new(
-        problem.gram(),
-        problem.rows().to_vec(),
-        problem.signs().to_vec(),
-        vec![0.0; n],
-        vec![most; n],
-        vec![0.0; n],
-        Coupling::BySign,
+    let mut dual = DualProblem::new(DualParts {
+        gram: problem.gram(),
+        rows: problem.rows().to_vec(),
+        signs: problem.signs().to_vec(),
+        linear: vec![0.0; n],
+        upper: vec![most; n],
+        ridge: vec![0.0; n],
+        coupling: Coupling::BySign,
         start,
-    )?;
+    })?;
     let mut tolerance = 1e-2 * size;
     loop {
         let settings = Settings { tolerance, max_iterations: Some(1_000_000), ..Settings::default() };
@@ -173,17 +173,14 @@ mod tests {
     use crate::control::Unattended;
     use crate::data::{Matrix, embedded};
     use crate::kernel::{KernelFunction, Linear, Points};
-    use crate::problem::{Bias, Loss};
+    use crate::problem::MarginParts;
     use crate::workers::Workers;
 
     fn with_problem<R>(values: Vec<f64>, signs: Vec<f64>, work: impl FnOnce(&MarginProblem<'_>) -> R) -> R {
         let n = signs.len();
         let points = Points::new(Matrix::dense(n, values.len() / n, values).unwrap(), false);
         let (kernel, workers) = (KernelFunction::Linear(Linear {}), Workers::none());
-        let costs = vec![f64::INFINITY; n];
-        let rows = (0..n).collect();
-        let (loss, bias) = (Loss::Hinge, Bias::Explicit);
-        work(&MarginProblem::new(&kernel, &points, &workers, rows, signs, costs, loss, bias).unwrap())
+        work(&MarginProblem::new(MarginParts::new(&kernel, &points, &workers, (0..n).collect(), signs)).unwrap())
     }
 
     fn of_embedded(name: &str) -> (Vec<f64>, Vec<f64>) {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use super::{Kernel, Rows};
 
-type Function = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
-
-/// A kernel written as a function of two rows (zeros included, and the constant 1 last when the bias is folded).
+/// A kernel of the user's: a function of two rows, or a whole [`Kernel`] that computes blocks in its own way.
 ///
 /// # Examples
 /// ```
@@ -20,13 +18,20 @@ type Function = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
 #[derive(Clone)]
 pub struct Custom {
     name: String,
-    function: Arc<Function>,
+    kernel: Arc<dyn Kernel>,
 }
 
 impl Custom {
-    /// Names a function as a kernel. It must be symmetric; a Mercer check tells whether it is positive semidefinite.
+    /// Names a function of two rows (zeros included, and the constant 1 last when the bias is folded) as a kernel.
+    ///
+    /// It must be symmetric; a Mercer check tells whether it is positive semidefinite.
     pub fn new(name: impl Into<String>, function: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static) -> Self {
-        Custom { name: name.into(), function: Arc::new(function) }
+        Custom::of_kernel(name, OfPairs(function))
+    }
+
+    /// Names a kernel that computes blocks in its own way.
+    pub fn of_kernel(name: impl Into<String>, kernel: impl Kernel + 'static) -> Self {
+        Custom { name: name.into(), kernel: Arc::new(kernel) }
     }
 
     /// The name given to it.
@@ -43,6 +48,29 @@ impl fmt::Debug for Custom {
 
 impl Kernel for Custom {
     fn block(&self, left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
+        self.kernel.block(left, right, out);
+    }
+
+    fn diagonal(&self, rows: Rows<'_>, out: &mut [f64]) {
+        self.kernel.diagonal(rows, out);
+    }
+
+    fn always_positive_semidefinite(&self) -> bool {
+        self.kernel.always_positive_semidefinite()
+    }
+}
+
+/// A block, one pair at a time.
+struct OfPairs<F>(F);
+
+impl<F> fmt::Debug for OfPairs<F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("OfPairs")
+    }
+}
+
+impl<F: Fn(&[f64], &[f64]) -> f64 + Send + Sync> Kernel for OfPairs<F> {
+    fn block(&self, left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
         let full = |rows: Rows<'_>, row: usize| {
             let mut x = rows.points().matrix().row(row);
             x.extend(rows.points().folded().then_some(1.0));
@@ -52,7 +80,7 @@ impl Kernel for Custom {
         for (&i, values) in left.list().iter().zip(out.chunks_mut(right.len().max(1))) {
             let x = full(left, i);
             for (z, value) in right_rows.iter().zip(values) {
-                *value = (self.function)(&x, z);
+                *value = (self.0)(&x, z);
             }
         }
     }

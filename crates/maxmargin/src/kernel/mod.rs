@@ -287,6 +287,20 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_of_the_users_own_make_takes_the_place_of_ours() {
+        let points = Points::new(matrices()[0].clone(), true);
+        let all: Vec<usize> = (0..5).collect();
+        let block = |kernel: &dyn Kernel| {
+            let mut out = vec![0.0; 25];
+            kernel.block(points.rows(&all), points.rows(&all), &mut out);
+            out
+        };
+        let own = KernelParams::Custom(Custom::of_kernel("mine", Rbf { gamma: 0.3 })).check(points.matrix()).unwrap();
+        assert_eq!(block(&own), block(&Rbf { gamma: 0.3 }));
+        assert!(own.always_positive_semidefinite());
+    }
+
+    #[test]
     fn equal_rows_are_at_distance_zero_exactly() {
         for matrix in matrices() {
             let points = Points::new(matrix, false);

@@ -23,32 +23,37 @@ pub enum Coupling {
 /// with sums held fixed as [`Coupling`] says. `r_i` is the row of variable i: two variables may share one (regression).
 #[derive(Clone, Debug)]
 pub struct DualProblem<'a> {
-    gram: Gram<'a>,
-    rows: Vec<usize>,
-    signs: Vec<f64>,
-    linear: Vec<f64>,
-    upper: Vec<f64>,
-    ridge: Vec<f64>,
-    coupling: Coupling,
-    start: Vec<f64>,
+    parts: DualParts<'a>,
+}
+
+/// The parts of (D.1), open to be filled in. [`DualProblem::new`] checks them.
+#[derive(Clone, Debug)]
+pub struct DualParts<'a> {
+    /// Blocks of K.
+    pub gram: Gram<'a>,
+    /// r_i
+    pub rows: Vec<usize>,
+    /// s_i, +1 or −1.
+    pub signs: Vec<f64>,
+    /// p
+    pub linear: Vec<f64>,
+    /// u, possibly infinite.
+    pub upper: Vec<f64>,
+    /// What is added to the diagonal.
+    pub ridge: Vec<f64>,
+    /// Which sums are held fixed.
+    pub coupling: Coupling,
+    /// A feasible point.
+    pub start: Vec<f64>,
 }
 
 impl<'a> DualProblem<'a> {
-    /// Joins the parts of (D.1) and a feasible start.
+    /// Checks that the parts make a problem.
     ///
     /// # Errors
     /// When lengths differ, or the start is outside of its bounds.
-    #[allow(clippy::too_many_arguments)] // the one constructor; formulations are its callers
-    pub fn new(
-        gram: Gram<'a>,
-        rows: Vec<usize>,
-        signs: Vec<f64>,
-        linear: Vec<f64>,
-        upper: Vec<f64>,
-        ridge: Vec<f64>,
-        coupling: Coupling,
-        start: Vec<f64>,
-    ) -> Result<Self, Error> {
+    pub fn new(parts: DualParts<'a>) -> Result<Self, Error> {
+        let DualParts { rows, signs, linear, upper, ridge, start, .. } = &parts;
         let lengths = [signs.len(), linear.len(), upper.len(), ridge.len(), start.len()];
         if lengths.iter().any(|&length| length != rows.len()) {
             return Err(Error::Shape {
@@ -57,10 +62,10 @@ impl<'a> DualProblem<'a> {
                 right: format!("parts of {lengths:?}"),
             });
         }
-        if start.iter().zip(&upper).any(|(&alpha, &upper)| !(0.0 <= alpha && alpha <= upper)) {
+        if start.iter().zip(upper).any(|(&alpha, &upper)| !(0.0 <= alpha && alpha <= upper)) {
             return Err(Error::parameter("start", "outside of its bounds", "between 0 and the upper bounds"));
         }
-        Ok(DualProblem { gram, rows, signs, linear, upper, ridge, coupling, start })
+        Ok(DualProblem { parts })
     }
 
     /// The same problem from another feasible start (a warm start).
@@ -68,68 +73,68 @@ impl<'a> DualProblem<'a> {
     /// # Errors
     /// As [`DualProblem::new`]; that the coupled sums are as intended is the caller's word.
     pub fn with_start(self, start: Vec<f64>) -> Result<Self, Error> {
-        DualProblem::new(self.gram, self.rows, self.signs, self.linear, self.upper, self.ridge, self.coupling, start)
+        DualProblem::new(DualParts { start, ..self.parts })
     }
 
     /// Blocks of K.
     pub fn gram(&self) -> &Gram<'a> {
-        &self.gram
+        &self.parts.gram
     }
 
     /// r_i
     pub fn rows(&self) -> &[usize] {
-        &self.rows
+        &self.parts.rows
     }
 
     /// s_i, +1 or −1.
     pub fn signs(&self) -> &[f64] {
-        &self.signs
+        &self.parts.signs
     }
 
     /// p
     pub fn linear(&self) -> &[f64] {
-        &self.linear
+        &self.parts.linear
     }
 
     /// u, possibly infinite.
     pub fn upper(&self) -> &[f64] {
-        &self.upper
+        &self.parts.upper
     }
 
     /// What is added to the diagonal.
     pub fn ridge(&self) -> &[f64] {
-        &self.ridge
+        &self.parts.ridge
     }
 
     /// Which sums are held fixed.
     pub fn coupling(&self) -> Coupling {
-        self.coupling
+        self.parts.coupling
     }
 
     /// A feasible point.
     pub fn start(&self) -> &[f64] {
-        &self.start
+        &self.parts.start
     }
 
     /// How many variables there are.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.parts.rows.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.parts.rows.is_empty()
     }
 
     /// `Q_ii` for each variable.
     pub fn diagonal(&self) -> Vec<f64> {
-        let kernel = self.gram.diagonal(&self.rows);
-        kernel.iter().zip(&self.ridge).map(|(value, ridge)| value + ridge).collect()
+        let kernel = self.parts.gram.diagonal(&self.parts.rows);
+        kernel.iter().zip(&self.parts.ridge).map(|(value, ridge)| value + ridge).collect()
     }
 
     /// Writes column `i` of `Q` without signs and ridge, `K[r_i, r_j]` for all j.
     pub fn kernel_row(&self, i: usize, out: &mut [f64]) {
-        self.gram.block(&self.rows[i..=i], &self.rows, out);
+        self.parts.gram.block(&self.parts.rows[i..=i], &self.parts.rows, out);
     }
 
     /// The gradient `Qα + p`, from scratch.
@@ -137,22 +142,24 @@ impl<'a> DualProblem<'a> {
     /// Cost: a kernel value for each variable and each α that is not 0.
     pub fn gradient(&self, alpha: &[f64]) -> Vec<f64> {
         let active: Vec<usize> = (0..self.len()).filter(|&i| alpha[i] != 0.0).collect();
-        let rows: Vec<usize> = active.iter().map(|&i| self.rows[i]).collect();
-        let coefficients: Vec<f64> = active.iter().map(|&i| self.signs[i] * alpha[i]).collect();
-        let products = self.gram.product(&self.rows, &rows, &coefficients);
-        (0..self.len()).map(|i| self.signs[i] * products[i] + self.ridge[i] * alpha[i] + self.linear[i]).collect()
+        let rows: Vec<usize> = active.iter().map(|&i| self.parts.rows[i]).collect();
+        let coefficients: Vec<f64> = active.iter().map(|&i| self.parts.signs[i] * alpha[i]).collect();
+        let products = self.parts.gram.product(&self.parts.rows, &rows, &coefficients);
+        (0..self.len())
+            .map(|i| self.parts.signs[i] * products[i] + self.parts.ridge[i] * alpha[i] + self.parts.linear[i])
+            .collect()
     }
 
     /// `½ α′Qα + p′α`, from α and its gradient.
     pub fn objective(&self, alpha: &[f64], gradient: &[f64]) -> f64 {
-        alpha.iter().zip(gradient.iter().zip(&self.linear)).map(|(alpha, (g, p))| 0.5 * alpha * (g + p)).sum()
+        alpha.iter().zip(gradient.iter().zip(&self.parts.linear)).map(|(alpha, (g, p))| 0.5 * alpha * (g + p)).sum()
     }
 
     /// Whether an error of this size in each component of the gradient could show in a certificate: in the violation, or in
     /// the primal objective, where each row's slack counts by its bound (or, without one, by its α).
     pub(crate) fn is_noisy(&self, alpha: &[f64], gradient: &[f64], error: f64) -> bool {
         let weight = |(&upper, &alpha): (&f64, &f64)| if upper.is_finite() { upper } else { alpha };
-        let mass: f64 = self.upper.iter().zip(alpha).map(weight).sum();
+        let mass: f64 = self.parts.upper.iter().zip(alpha).map(weight).sum();
         error * mass.max(1.0) > 1e-7 * self.objective(alpha, gradient).abs().max(1.0)
     }
 
@@ -165,9 +172,9 @@ impl<'a> DualProblem<'a> {
     ///
     /// 0 or less is optimal. A group is all variables, or those of one sign.
     pub fn violation(&self, alpha: &[f64], gradient: &[f64]) -> f64 {
-        if self.coupling == Coupling::None {
+        if self.parts.coupling == Coupling::None {
             let worst = |i: usize| {
-                let grow = if alpha[i] < self.upper[i] { -gradient[i] } else { 0.0 };
+                let grow = if alpha[i] < self.parts.upper[i] { -gradient[i] } else { 0.0 };
                 let shrink = if alpha[i] > 0.0 { gradient[i] } else { 0.0 };
                 grow.max(shrink)
             };
@@ -179,12 +186,12 @@ impl<'a> DualProblem<'a> {
     fn group_violation(&self, alpha: &[f64], gradient: &[f64], group: f64) -> f64 {
         let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
         for i in 0..self.len() {
-            let sign = self.signs[i];
-            if self.coupling == Coupling::BySign && sign != group {
+            let sign = self.parts.signs[i];
+            if self.parts.coupling == Coupling::BySign && sign != group {
                 continue;
             }
             let value = -sign * gradient[i];
-            let (can_grow, can_shrink) = (alpha[i] < self.upper[i], alpha[i] > 0.0);
+            let (can_grow, can_shrink) = (alpha[i] < self.parts.upper[i], alpha[i] > 0.0);
             if if sign > 0.0 { can_grow } else { can_shrink } {
                 most = most.max(value);
             }
@@ -203,21 +210,21 @@ impl<'a> DualProblem<'a> {
     ///
     /// because `½α′Qα + p′α` is convex and curves by at least its ridge. For C-SVC it is the duality gap.
     pub fn gap(&self, alpha: &[f64], gradient: &[f64]) -> f64 {
-        let group = |sign: f64| match self.coupling {
+        let group = |sign: f64| match self.parts.coupling {
             Coupling::None => 0.0,
             Coupling::All => self.multiplier(alpha, gradient, None),
             Coupling::BySign => self.multiplier(alpha, gradient, Some(sign)),
         };
         let (plus, minus) = (group(1.0), group(-1.0));
         let term = |i: usize| {
-            let sign = self.signs[i];
+            let sign = self.parts.signs[i];
             let slope = gradient[i] - sign * if sign > 0.0 { plus } else { minus };
             if slope == 0.0 {
                 return 0.0;
             }
             // Downhill as far as the curvature or the bound allows; -slope/0 is an infinite step.
-            let step = (-slope / self.ridge[i]).clamp(-alpha[i], self.upper[i] - alpha[i]);
-            if step.is_finite() { -(slope + 0.5 * self.ridge[i] * step) * step } else { f64::INFINITY }
+            let step = (-slope / self.parts.ridge[i]).clamp(-alpha[i], self.parts.upper[i] - alpha[i]);
+            if step.is_finite() { -(slope + 0.5 * self.parts.ridge[i] * step) * step } else { f64::INFINITY }
         };
         (0..self.len()).map(term).sum()
     }
@@ -233,12 +240,12 @@ impl<'a> DualProblem<'a> {
     pub fn multiplier(&self, alpha: &[f64], gradient: &[f64], group: Option<f64>) -> f64 {
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         let (mut sum, mut free) = (0.0, 0.0);
-        for i in (0..self.len()).filter(|&i| group.is_none_or(|group| group == self.signs[i])) {
-            let value = self.signs[i] * gradient[i];
-            if alpha[i] > 0.0 && alpha[i] < self.upper[i] {
+        for i in (0..self.len()).filter(|&i| group.is_none_or(|group| group == self.parts.signs[i])) {
+            let value = self.parts.signs[i] * gradient[i];
+            if alpha[i] > 0.0 && alpha[i] < self.parts.upper[i] {
                 sum += value;
                 free += 1.0;
-            } else if (alpha[i] > 0.0) == (self.signs[i] > 0.0) {
+            } else if (alpha[i] > 0.0) == (self.parts.signs[i] > 0.0) {
                 low = low.max(value);
             } else {
                 high = high.min(value);
@@ -269,10 +276,17 @@ mod tests {
         let (kernel, workers) = (KernelFunction::Linear(Linear {}), Workers::none());
         let gram = Gram::new(&kernel, &points, &workers);
         let two = |value: f64| vec![value; 2];
-        let signs = vec![1.0, -1.0];
-        let problem =
-            DualProblem::new(gram, vec![0, 1], signs, two(-1.0), two(upper), two(ridge), coupling, two(0.0)).unwrap();
-        work(&problem);
+        let parts = DualParts {
+            gram,
+            rows: vec![0, 1],
+            signs: vec![1.0, -1.0],
+            linear: two(-1.0),
+            upper: two(upper),
+            ridge: two(ridge),
+            coupling,
+            start: two(0.0),
+        };
+        work(&DualProblem::new(parts).unwrap());
     }
 
     #[test]

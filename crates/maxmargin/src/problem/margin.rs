@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Coupling, DualProblem, Loss};
+use super::{Coupling, DualParts, DualProblem, Loss};
 use crate::error::Error;
 use crate::kernel::{Gram, KernelFunction, Points};
 use crate::workers::Workers;
@@ -42,35 +42,54 @@ impl Bias {
 /// first term is left out.
 #[derive(Clone, Debug)]
 pub struct MarginProblem<'a> {
-    kernel: &'a KernelFunction,
-    points: &'a Points,
-    workers: &'a Workers,
-    rows: Vec<usize>,
-    signs: Vec<f64>,
-    costs: Vec<f64>,
-    loss: Loss,
-    bias: Bias,
-    penalised: bool,
+    parts: MarginParts<'a>,
 }
 
-impl<'a> MarginProblem<'a> {
-    /// Joins rows (places in `points`), their signs (±1) and costs (`C_i`, above 0).
-    ///
-    /// `points` must be folded exactly when the bias is.
-    ///
-    /// # Errors
-    /// When lengths differ, one sign is missing, a cost or sign is out of range, or kernel values overflow.
-    #[allow(clippy::too_many_arguments)] // the one constructor; callers are two
+/// The parts of (P.1), open to be filled in. [`MarginProblem::new`] checks them.
+#[derive(Clone, Debug)]
+pub struct MarginParts<'a> {
+    /// The kernel.
+    pub kernel: &'a KernelFunction,
+    /// The points that the rows are of; folded exactly when the bias is.
+    pub points: &'a Points,
+    /// The threads to work with.
+    pub workers: &'a Workers,
+    /// The rows' places in the points.
+    pub rows: Vec<usize>,
+    /// y_i, +1 or −1, both of them present.
+    pub signs: Vec<f64>,
+    /// C_i, above 0; all infinite for a hard margin.
+    pub costs: Vec<f64>,
+    /// ℓ
+    pub loss: Loss,
+    /// How b is treated.
+    pub bias: Bias,
+    /// Whether `½‖w‖²` is part of the objective; `false` for logistic loss only.
+    pub penalised: bool,
+}
+
+impl<'a> MarginParts<'a> {
+    /// Hinge loss with C = 1 over these rows and signs; the bias is folded where the points are, else explicit.
     pub fn new(
         kernel: &'a KernelFunction,
         points: &'a Points,
         workers: &'a Workers,
         rows: Vec<usize>,
         signs: Vec<f64>,
-        costs: Vec<f64>,
-        loss: Loss,
-        bias: Bias,
-    ) -> Result<Self, Error> {
+    ) -> Self {
+        let bias = if points.folded() { Bias::Folded } else { Bias::Explicit };
+        let costs = vec![1.0; rows.len()];
+        MarginParts { kernel, points, workers, rows, signs, costs, loss: Loss::Hinge, bias, penalised: true }
+    }
+}
+
+impl<'a> MarginProblem<'a> {
+    /// Checks that the parts make a problem.
+    ///
+    /// # Errors
+    /// When lengths differ, one sign is missing, a cost or sign is out of range, or kernel values overflow.
+    pub fn new(parts: MarginParts<'a>) -> Result<Self, Error> {
+        let MarginParts { kernel, points, rows, signs, costs, loss, bias, penalised, .. } = &parts;
         if rows.len() != signs.len() || rows.len() != costs.len() {
             return Err(Error::Shape {
                 operation: "problem",
@@ -82,7 +101,7 @@ impl<'a> MarginProblem<'a> {
             let (left, right) = (format!("row {}", row + 1), format!("{} rows", points.len()));
             return Err(Error::Shape { operation: "problem", left, right });
         }
-        if points.folded() != (bias == Bias::Folded) {
+        if points.folded() != (*bias == Bias::Folded) {
             return Err(Error::Combination {
                 what: format!("a {} bias does not fit the points", bias.name()),
                 help: "fold the points exactly when the bias is folded".into(),
@@ -91,14 +110,20 @@ impl<'a> MarginProblem<'a> {
         if let Some(sign) = signs.iter().find(|&&sign| sign != 1.0 && sign != -1.0) {
             return Err(Error::parameter("sign", sign, "+1 or -1"));
         }
-        if let Some(cost) = costs.iter().find(|&&cost| cost.is_nan() || cost <= 0.0) {
+        if let Some(cost) = costs.iter().find(|&&cost| !(cost > 0.0)) {
             return Err(Error::parameter("C", cost, "above 0 for every row"));
         }
         let hard = costs.iter().any(|cost| cost.is_infinite());
-        if hard && (loss != Loss::Hinge || costs.iter().any(|cost| cost.is_finite())) {
+        if hard && (*loss != Loss::Hinge || costs.iter().any(|cost| cost.is_finite())) {
             return Err(Error::Combination {
                 what: "an infinite C is the hard margin, which has neither a loss nor finite costs beside it".into(),
                 help: "use hinge loss and leave the row weights out".into(),
+            });
+        }
+        if !penalised && *loss != Loss::Logistic {
+            return Err(Error::Combination {
+                what: format!("{} loss without a penalty has no single best model", loss.name()),
+                help: "choose lambda above 0, or the solver logistic".into(),
             });
         }
         if !(signs.contains(&1.0) && signs.contains(&-1.0)) {
@@ -107,74 +132,68 @@ impl<'a> MarginProblem<'a> {
                 help: "give rows of two classes at least".into(),
             });
         }
-        kernel.check_range(points, &rows)?;
-        Ok(MarginProblem { kernel, points, workers, rows, signs, costs, loss, bias, penalised: true })
-    }
-
-    /// The same without the penalty on w. For logistic regression; the others are then not bounded.
-    pub(crate) fn without_penalty(mut self) -> Self {
-        self.penalised = false;
-        self
+        kernel.check_range(points, rows)?;
+        Ok(MarginProblem { parts })
     }
 
     /// The kernel.
     pub fn kernel(&self) -> &'a KernelFunction {
-        self.kernel
+        self.parts.kernel
     }
 
     /// The points that the rows are of.
     pub fn points(&self) -> &'a Points {
-        self.points
+        self.parts.points
     }
 
     /// The threads to work with.
     pub fn workers(&self) -> &'a Workers {
-        self.workers
+        self.parts.workers
     }
 
     /// Blocks of the kernel matrix of the points.
     pub fn gram(&self) -> Gram<'a> {
-        Gram::new(self.kernel, self.points, self.workers)
+        Gram::new(self.parts.kernel, self.parts.points, self.parts.workers)
     }
 
     /// The rows' places in the points.
     pub fn rows(&self) -> &[usize] {
-        &self.rows
+        &self.parts.rows
     }
 
     /// y_i, +1 or −1.
     pub fn signs(&self) -> &[f64] {
-        &self.signs
+        &self.parts.signs
     }
 
     /// C_i.
     pub fn costs(&self) -> &[f64] {
-        &self.costs
+        &self.parts.costs
     }
 
     /// ℓ
     pub fn loss(&self) -> Loss {
-        self.loss
+        self.parts.loss
     }
 
     /// How b is treated.
     pub fn bias(&self) -> Bias {
-        self.bias
+        self.parts.bias
     }
 
     /// Whether `½‖w‖²` is part of the objective.
     pub fn penalised(&self) -> bool {
-        self.penalised
+        self.parts.penalised
     }
 
     /// Whether no slack is allowed.
     pub fn hard(&self) -> bool {
-        self.costs[0].is_infinite()
+        self.parts.costs[0].is_infinite()
     }
 
     /// How many rows the problem has.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.parts.rows.len()
     }
 
     /// Never: a problem has a row of each class.
@@ -184,7 +203,7 @@ impl<'a> MarginProblem<'a> {
 
     /// The columns of w: those of the points, and one more for a folded bias.
     pub fn columns(&self) -> usize {
-        self.points.matrix().columns() + usize::from(self.bias == Bias::Folded)
+        self.parts.points.matrix().columns() + usize::from(self.parts.bias == Bias::Folded)
     }
 
     /// The dual of (P.1) for hinge and squared loss:
@@ -199,33 +218,33 @@ impl<'a> MarginProblem<'a> {
     /// # Errors
     /// For logistic loss, whose dual is not quadratic.
     pub fn dual(&self) -> Result<DualProblem<'a>, Error> {
-        if self.loss == Loss::Logistic {
+        if self.parts.loss == Loss::Logistic {
             return Err(Error::Combination {
                 what: "the dual of logistic loss is not a quadratic program".into(),
                 help: "choose the solver logistic".into(),
             });
         }
-        let ridge = |&cost: &f64| if self.loss == Loss::Squared { 0.5 / cost } else { 0.0 };
-        let coupling = if self.bias == Bias::Explicit { Coupling::All } else { Coupling::None };
-        DualProblem::new(
-            self.gram(),
-            self.rows.clone(),
-            self.signs.clone(),
-            vec![-1.0; self.len()],
-            self.costs.iter().map(|&cost| self.loss.dual_bound(cost)).collect(),
-            self.costs.iter().map(ridge).collect(),
+        let ridge = |&cost: &f64| if self.parts.loss == Loss::Squared { 0.5 / cost } else { 0.0 };
+        let coupling = if self.parts.bias == Bias::Explicit { Coupling::All } else { Coupling::None };
+        DualProblem::new(DualParts {
+            gram: self.gram(),
+            rows: self.parts.rows.clone(),
+            signs: self.parts.signs.clone(),
+            linear: vec![-1.0; self.len()],
+            upper: self.parts.costs.iter().map(|&cost| self.parts.loss.dual_bound(cost)).collect(),
+            ridge: self.parts.costs.iter().map(ridge).collect(),
             coupling,
-            vec![0.0; self.len()],
-        )
+            start: vec![0.0; self.len()],
+        })
     }
 
     /// `f(x_i)` of a vector of weights, for each row of the problem.
     pub fn decisions_of_weights(&self, weights: &[f64], bias: f64) -> Vec<f64> {
-        let matrix = self.points.matrix();
+        let matrix = self.parts.points.matrix();
         let mut out = vec![0.0; self.len()];
-        self.workers.fill_chunks(&mut out, 1024, |start, chunk| {
+        self.parts.workers.fill_chunks(&mut out, 1024, |start, chunk| {
             for (k, value) in chunk.iter_mut().enumerate() {
-                *value = matrix.dot(self.rows[start + k], weights) + bias;
+                *value = matrix.dot(self.parts.rows[start + k], weights) + bias;
             }
         });
         out
@@ -233,14 +252,14 @@ impl<'a> MarginProblem<'a> {
 
     /// `w = Σ c_i x_i` and the folded bias `Σ c_i` (0 unless folded) of the coefficients `c_i` of a linear kernel.
     pub fn weights_of_coefficients(&self, coefficients: &[f64]) -> (Vec<f64>, f64) {
-        let matrix = self.points.matrix();
+        let matrix = self.parts.points.matrix();
         let mut weights = vec![0.0; matrix.columns()];
-        for (&row, &coefficient) in self.rows.iter().zip(coefficients) {
+        for (&row, &coefficient) in self.parts.rows.iter().zip(coefficients) {
             if coefficient != 0.0 {
                 matrix.add_scaled(row, coefficient, &mut weights);
             }
         }
-        let folded = if self.bias == Bias::Folded { coefficients.iter().sum() } else { 0.0 };
+        let folded = if self.parts.bias == Bias::Folded { coefficients.iter().sum() } else { 0.0 };
         (weights, folded)
     }
 }

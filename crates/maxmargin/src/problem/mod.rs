@@ -7,6 +7,6 @@ mod dual;
 mod loss;
 mod margin;
 
-pub use dual::{Coupling, DualProblem};
+pub use dual::{Coupling, DualParts, DualProblem};
 pub use loss::Loss;
-pub use margin::{Bias, MarginProblem};
+pub use margin::{Bias, MarginParts, MarginProblem};

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::data::Matrix;
     use crate::kernel::{Gram, KernelFunction, Linear, Points};
-    use crate::problem::Coupling;
+    use crate::problem::{Coupling, DualParts};
     use crate::workers::Workers;
 
     #[test]
@@ -117,16 +117,16 @@ mod tests {
         let (kernel, workers) = (KernelFunction::Linear(Linear {}), Workers::none());
         let gram = Gram::new(&kernel, &points, &workers);
         let ones = vec![1.0; 5];
-        let problem = DualProblem::new(
+        let problem = DualProblem::new(DualParts {
             gram,
-            (0..5).collect(),
-            ones.clone(),
-            ones.clone(),
-            ones.clone(),
-            vec![0.0; 5],
-            Coupling::None,
-            vec![0.0; 5],
-        )
+            rows: (0..5).collect(),
+            signs: ones.clone(),
+            linear: ones.clone(),
+            upper: ones,
+            ridge: vec![0.0; 5],
+            coupling: Coupling::None,
+            start: vec![0.0; 5],
+        })
         .unwrap();
         let mut cache = RowCache::new(5, 0);
         assert_eq!(cache.capacity, 2);

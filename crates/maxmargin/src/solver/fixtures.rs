@@ -9,7 +9,7 @@ use super::{Decision, Settings, Solution, SolverKind, solve};
 use crate::control::{Control, Progress, Stop, Unattended};
 use crate::data::Matrix;
 use crate::kernel::{Gamma, KernelFunction, KernelParams, Points};
-use crate::problem::{Bias, Loss, MarginProblem};
+use crate::problem::{Bias, Loss, MarginParts, MarginProblem};
 use crate::workers::Workers;
 
 /// Points, signs and costs that live as long as the test.
@@ -20,6 +20,7 @@ pub(super) struct Fixture {
     pub(super) kernel: KernelParams,
     pub(super) loss: Loss,
     pub(super) bias: Bias,
+    pub(super) penalised: bool,
     pub(super) threads: usize,
 }
 
@@ -33,6 +34,7 @@ impl Fixture {
             kernel: KernelParams::Linear,
             loss: Loss::Hinge,
             bias: Bias::Explicit,
+            penalised: true,
             threads: 1,
         }
     }
@@ -44,6 +46,11 @@ impl Fixture {
 
     pub(super) fn bias(mut self, bias: Bias) -> Self {
         self.bias = bias;
+        self
+    }
+
+    pub(super) fn without_penalty(mut self) -> Self {
+        self.penalised = false;
         self
     }
 
@@ -63,8 +70,14 @@ impl Fixture {
         let points = Points::new(self.matrix.clone(), self.bias == Bias::Folded);
         let workers = Workers::new(self.threads).unwrap();
         let rows = (0..self.signs.len()).collect();
-        let (signs, costs) = (self.signs.clone(), self.costs.clone());
-        work(&MarginProblem::new(&kernel, &points, &workers, rows, signs, costs, self.loss, self.bias).unwrap())
+        let parts = MarginParts {
+            costs: self.costs.clone(),
+            loss: self.loss,
+            bias: self.bias,
+            penalised: self.penalised,
+            ..MarginParts::new(&kernel, &points, &workers, rows, self.signs.clone())
+        };
+        work(&MarginProblem::new(parts).unwrap())
     }
 
     pub(super) fn solve(&self, kind: SolverKind, settings: &Settings) -> Solution {

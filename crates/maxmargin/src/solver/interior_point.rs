@@ -450,6 +450,7 @@ mod tests {
     use super::*;
     use crate::control::Unattended;
     use crate::kernel::{Gamma, KernelParams};
+    use crate::problem::DualParts;
 
     fn close(found: f64, expected: f64, tolerance: f64) {
         assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
@@ -547,11 +548,17 @@ mod tests {
             let size = problem.len();
             let (signs, mut start) = (problem.signs().to_vec(), vec![0.0; size]);
             (start[0], start[size - 1]) = (1.0, 1.0);
-            let (linear, upper) = (vec![0.0; size], vec![f64::INFINITY; size]);
-            let rows = problem.rows().to_vec();
-            let ridge = vec![0.0; size];
-            let dual = DualProblem::new(problem.gram(), rows, signs, linear, upper, ridge, Coupling::BySign, start);
-            let dual = dual.unwrap();
+            let parts = DualParts {
+                gram: problem.gram(),
+                rows: problem.rows().to_vec(),
+                signs,
+                linear: vec![0.0; size],
+                upper: vec![f64::INFINITY; size],
+                ridge: vec![0.0; size],
+                coupling: Coupling::BySign,
+                start,
+            };
+            let dual = DualProblem::new(parts).unwrap();
             let (alpha, stop, _) = solve_dual(&dual, 1e-6, 200, &mut Unattended);
             assert_eq!(stop, Stop::Converged);
             for group in groups(&dual) {

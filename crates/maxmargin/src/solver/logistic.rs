@@ -231,10 +231,12 @@ fn extremes(values: &[f64]) -> (f64, f64) {
 mod tests {
     use super::super::fixtures::*;
     use super::*;
-    use crate::control::Unattended;
 
-    fn plain(fixture: &Fixture) -> Solution {
-        fixture.with(|problem| solve(&problem.clone().without_penalty(), &tolerance(1e-9), &mut Unattended))
+    /// Logistic regression without a penalty.
+    fn plain(points: &[([f64; 2], f64)]) -> (Fixture, Solution) {
+        let fixture = Fixture::new(points, 1.0).loss(Loss::Logistic).without_penalty();
+        let solution = fixture.solve(SolverKind::Logistic, &tolerance(1e-9));
+        (fixture, solution)
     }
 
     #[test]
@@ -259,7 +261,7 @@ mod tests {
 
     #[test]
     fn without_a_penalty_separable_data_diverge_and_it_is_said() {
-        let solution = plain(&Fixture::new(&separable(), 1.0).loss(Loss::Logistic));
+        let (_, solution) = plain(&separable());
         assert_eq!(solution.stop, Stop::Diverged);
         assert!(solution.notes[0].contains("separated"));
     }
@@ -267,13 +269,12 @@ mod tests {
     #[test]
     fn without_a_penalty_data_that_touch_diverge_too() {
         let touching = [([-1.0, 0.0], -1.0), ([0.0, 0.0], -1.0), ([0.0, 0.0], 1.0), ([1.0, 0.0], 1.0)];
-        assert_eq!(plain(&Fixture::new(&touching, 1.0).loss(Loss::Logistic)).stop, Stop::Diverged);
+        assert_eq!(plain(&touching).1.stop, Stop::Diverged);
     }
 
     #[test]
     fn without_a_penalty_overlapping_data_converge_to_a_vanishing_gradient() {
-        let fixture = Fixture::new(&blobs(200, 0.5, 3), 1.0).loss(Loss::Logistic);
-        let solution = plain(&fixture);
+        let (fixture, solution) = plain(&blobs(200, 0.5, 3));
         assert_eq!(solution.stop, Stop::Converged);
         let alpha = solution.alpha.as_ref().unwrap();
         let coefficients: Vec<f64> = alpha.iter().zip(&fixture.signs).map(|(a, y)| a * y).collect();

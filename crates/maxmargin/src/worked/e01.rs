@@ -5,7 +5,7 @@ use crate::data::Dataset;
 use crate::error::Error;
 use crate::geometry::nearest_points;
 use crate::kernel::{KernelFunction, Linear, Points};
-use crate::problem::{Bias, Loss, MarginProblem};
+use crate::problem::{MarginParts, MarginProblem};
 use crate::training::{Penalty, TrainingParams};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -51,9 +51,8 @@ fn hulls(notebook: &mut Notebook<'_>, data: &Dataset) -> Result<(), Error> {
     let kernel = KernelFunction::Linear(Linear {});
     let points = Points::new(data.matrix().clone(), false);
     let signs = data.labels().codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
-    let (rows, costs) = ((0..data.rows()).collect(), vec![f64::INFINITY; data.rows()]);
-    let problem =
-        MarginProblem::new(&kernel, &points, notebook.workers, rows, signs, costs, Loss::Hinge, Bias::Explicit)?;
+    let rows = (0..data.rows()).collect();
+    let problem = MarginProblem::new(MarginParts::new(&kernel, &points, notebook.workers, rows, signs))?;
     let nearest = nearest_points(&problem, 1.0, super::SOLVER_TOLERANCE, notebook.control)?;
     notebook.equal("distance of the convex hulls", None, 12.0 / 29f64.sqrt(), nearest.distance);
     notebook.equal("its bound from below", None, 12.0 / 29f64.sqrt(), nearest.at_least);
