@@ -46,10 +46,7 @@ pub enum Error {
         help: String,
     },
     /// A hard margin was asked for, but the two classes' convex hulls meet.
-    #[error(
-        "the classes {} and {} cannot be separated: their convex hulls meet within {distance:.3e} (rows {})",
-        quoted(&.classes.0), quoted(&.classes.1), listed(rows)
-    )]
+    #[error("{}", not_separable(classes, rows, *distance, *through_origin))]
     NotSeparable {
         /// The two classes.
         classes: (String, String),
@@ -57,6 +54,8 @@ pub enum Error {
         rows: Vec<usize>,
         /// The distance of the hulls that was reached.
         distance: f64,
+        /// Whether the plane had to pass through the origin (no bias).
+        through_origin: bool,
     },
     /// The work needs more memory than it was given.
     #[error("{what} needs {}, but the memory budget is {}", bytes(*.need), bytes(*.budget))]
@@ -77,6 +76,10 @@ impl Error {
             Error::Parameter { name, allowed, .. } => format!("give {name} a value that is {allowed}"),
             Error::Combination { help, .. } | Error::Data { help, .. } => help.clone(),
             Error::Shape { .. } => "give both sides the same size".into(),
+            Error::NotSeparable { through_origin: true, .. } => {
+                "let the plane lie anywhere (bias explicit or folded), or use a soft margin (leave out hard, choose C)"
+                    .into()
+            }
             Error::NotSeparable { .. } => {
                 "use a soft margin (leave out hard, choose C), or a kernel that separates these rows".into()
             }
@@ -99,6 +102,18 @@ pub fn quoted(text: &str) -> String {
         shown.push('…');
     }
     format!("\"{shown}\"")
+}
+
+fn not_separable(classes: &(String, String), rows: &[usize], distance: f64, through_origin: bool) -> String {
+    let (first, second, rows) = (quoted(&classes.0), quoted(&classes.1), listed(rows));
+    let what = format!("the classes {first} and {second} cannot be separated");
+    if through_origin {
+        return format!(
+            "{what} by a plane through the origin: with one of them mirrored in it, \
+             their convex hull comes within {distance:.3e} of it (rows {rows})"
+        );
+    }
+    format!("{what}: their convex hulls meet within {distance:.3e} (rows {rows})")
 }
 
 /// At most ten numbers, comma separated.

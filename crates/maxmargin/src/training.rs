@@ -241,7 +241,7 @@ impl Training {
             if problem.hard() {
                 let name = |class: usize| labels.classes()[class].text().to_string();
                 let negative = pairing.negative.map_or_else(|| "rest".to_string(), name);
-                check_separable(&problem, (negative, name(pairing.positive)), &mut control)?;
+                check_separable(&problem, (negative, name(pairing.positive)), &params.settings, &mut control)?;
             }
             parts.solver = kind.name().into();
             let mut solution = solver::solve(kind, &problem, &params.settings, &mut control)?;

@@ -145,7 +145,7 @@ fn the_distance_of_the_hulls_is_twice_the_margin() {
         let signs = (0..24).map(|row| if row % 2 == 0 { -1.0 } else { 1.0 }).collect();
         let parts = MarginParts::new(&function, &points, &workers, (0..24).collect(), signs);
         let problem = MarginProblem::new(parts).unwrap();
-        let nearest = nearest_points(&problem, 1.0, 1e-8, &mut Unattended).unwrap();
+        let nearest = nearest_points(&problem, 1.0, &Settings { tolerance: 1e-8, ..tight() }, &mut Unattended).unwrap();
         let relative = (nearest.distance - 2.0 * margin).abs() / nearest.distance;
         assert!(relative < 1e-6, "seed {seed}: {} and {margin}", nearest.distance);
         assert!(nearest.at_least <= nearest.distance);

@@ -5,6 +5,7 @@ use maxmargin::geometry::{Conic, Hyperplane, NearestPoints, RiskBound, nearest_p
 use maxmargin::kernel::{Kernel, KernelFunction, Points};
 use maxmargin::model::Machine;
 use maxmargin::problem::{Bias, Loss, MarginParts, MarginProblem};
+use maxmargin::solver::Settings;
 use maxmargin::{Model, Workers};
 
 use crate::arguments::Inspect;
@@ -16,6 +17,7 @@ use crate::progress::Watch;
 use crate::report::machines::Forms;
 use crate::report::model::{self as report, Geometry, Hulls, Plane, Risk};
 use crate::report::{json_line, machines};
+use crate::size;
 
 /// How near to the hulls' true distance is near enough, as a part of it.
 const HULL_TOLERANCE: f64 = 1e-6;
@@ -121,7 +123,9 @@ fn hulls(
     let points = Points::new(matrix.clone(), false);
     let problem = MarginProblem::new(MarginParts::new(kernel, &points, workers, rows, signs))?;
     let mut watch = Watch::new(None, false);
-    let found = nearest_points(&problem, mu, HULL_TOLERANCE, &mut watch);
+    let memory = size::default_memory().0;
+    let settings = Settings { tolerance: HULL_TOLERANCE, memory, ..Settings::default() };
+    let found = nearest_points(&problem, mu, &settings, &mut watch);
     watch.finish();
     let nearest = found?;
     let at = |weights: &[(usize, f64)]| {

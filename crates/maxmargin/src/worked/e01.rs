@@ -53,7 +53,7 @@ fn hulls(notebook: &mut Notebook<'_>, data: &Dataset) -> Result<(), Error> {
     let signs = data.labels().codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
     let rows = (0..data.rows()).collect();
     let problem = MarginProblem::new(MarginParts::new(&kernel, &points, notebook.workers, rows, signs))?;
-    let nearest = nearest_points(&problem, 1.0, super::SOLVER_TOLERANCE, notebook.control)?;
+    let nearest = nearest_points(&problem, 1.0, &params().settings, notebook.control)?;
     notebook.equal("distance of the convex hulls", None, 12.0 / 29f64.sqrt(), nearest.distance);
     notebook.equal("its bound from below", None, 12.0 / 29f64.sqrt(), nearest.at_least);
     Ok(())
