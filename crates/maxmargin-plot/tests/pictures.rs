@@ -1,5 +1,5 @@
 //! Pictures of small models, looked at from outside.
-#![allow(clippy::unwrap_used)] // the helpers here are part of the tests
+#![allow(clippy::unwrap_used)] // all of this file is tests
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix, ScalingKind, embedded, generate};
 use maxmargin::kernel::{Gamma, KernelParams};

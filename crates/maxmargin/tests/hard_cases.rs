@@ -1,5 +1,5 @@
 //! Data at the edge: every solver answers with an error that says what to do, or with a finite model, and comes to an end.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+#![allow(clippy::unwrap_used)] // all of this file is tests
 
 use std::ops::ControlFlow;
 

@@ -1,5 +1,5 @@
 //! What must be equal, is: forms of one problem, storages of one matrix, orders of rows, numbers of threads.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+#![allow(clippy::unwrap_used)] // all of this file is tests
 
 mod oracle;
 

@@ -1,5 +1,5 @@
 //! Every solver, every kernel, loss, bias and storage: random problems against two oracles of another make.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
+#![allow(clippy::unwrap_used)] // all of this file is tests
 
 mod oracle;
 
