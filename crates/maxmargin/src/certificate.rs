@@ -44,6 +44,29 @@ pub struct Certificate {
     pub counts: Counts,
 }
 
+impl Certificate {
+    /// Every number with its name, counts last.
+    pub fn numbers(&self) -> [(&'static str, f64); 14] {
+        let counts = self.counts;
+        [
+            ("primal", self.primal),
+            ("dual", self.dual),
+            ("gap", self.gap),
+            ("relative gap", self.relative_gap),
+            ("violation", self.violation),
+            ("infeasibility", self.infeasibility),
+            ("margin", self.margin),
+            ("sum of slacks", self.slack_sum),
+            ("rows that are not support vectors", counts.not_support as f64),
+            ("rows on the margin", counts.on_margin as f64),
+            ("rows inside the margin", counts.inside as f64),
+            ("misclassified rows", counts.misclassified as f64),
+            ("support vectors", counts.support as f64),
+            ("support vectors at the bound", counts.bounded as f64),
+        ]
+    }
+}
+
 /// Every row is of exactly one of the first four kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
@@ -153,6 +176,9 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
     })
 }
 
+/// Rows that a kernel which may not be positive semidefinite is tried on.
+pub(crate) const MERCER_ROWS: usize = 400;
+
 /// The reason why a problem has no certificate, if so.
 fn why_not(problem: &MarginProblem<'_>, solution: &Solution) -> Option<String> {
     if !problem.penalised() {
@@ -161,7 +187,7 @@ fn why_not(problem: &MarginProblem<'_>, solution: &Solution) -> Option<String> {
     if solution.alpha.is_none() || crate::kernel::Kernel::always_positive_semidefinite(problem.kernel()) {
         return None;
     }
-    match mercer_check(problem.kernel(), problem.points(), problem.rows(), 400) {
+    match mercer_check(problem.kernel(), problem.points(), problem.rows(), MERCER_ROWS) {
         Ok(report) if report.is_kernel => None,
         Ok(report) => Some(format!(
             "the kernel {} is not positive semidefinite on these rows (smallest eigenvalue {:.3e} of {} rows), so the \
@@ -276,6 +302,15 @@ fn logistic_violation(problem: &MarginProblem<'_>, solution: &Solution, values: 
 
 /// Slack of so many tolerances is what a converged solver may leave a row that lies on the margin.
 const SLACK_A_TOLERANCE: f64 = 10.0;
+
+/// How many rows lie so near to the border of two kinds, by `error` or less, that rounding may count them to either.
+pub(crate) fn borderline(problem: &MarginProblem<'_>, values: &[f64], tolerance: f64, error: f64) -> usize {
+    let near = |(sign, value): (&f64, &f64)| {
+        let slack = 1.0 - sign * value;
+        [SLACK_A_TOLERANCE * tolerance, 1.0].iter().any(|border| (slack - border).abs() <= error)
+    };
+    problem.signs().iter().zip(values).filter(|&pair| near(pair)).count()
+}
 
 fn count(problem: &MarginProblem<'_>, alpha: &[f64], slack: &[f64], tolerance: f64) -> Counts {
     let mut counts = Counts::default();

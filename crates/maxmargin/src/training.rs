@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::certificate::{Evidence, certify, decision_values, expansion};
+use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion};
 use crate::control::{Control, OfMachine};
 use crate::data::{Dataset, Label, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
-use crate::kernel::{KernelFunction, KernelParams, Points};
+use crate::kernel::{Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
 use crate::problem::{Bias, Loss, MarginParts, MarginProblem};
 use crate::solver::{self, Decision, Settings, Solution, SolverKind};
@@ -264,6 +264,10 @@ impl Training {
         pairing: Pairing,
         cost: f64,
     ) -> (Machine, Vec<(u64, f64)>) {
+        // The α of an expansion are what the model keeps of them, its coefficients.
+        if let (Decision::Expansion { coefficients, .. }, Some(alpha)) = (&solution.decision, &mut solution.alpha) {
+            *alpha = coefficients.iter().zip(problem.signs()).map(|(coefficient, sign)| coefficient * sign).collect();
+        }
         // Where that is cheap, the values are the model's own, and not what the solver kept of them.
         if is_cheap(problem, &solution.decision) || solution.decision_values.is_none() {
             solution.decision_values = Some(decision_values(problem, &solution.decision));
@@ -273,9 +277,18 @@ impl Training {
             solution.decision_values = Some(decision_values(problem, &solution.decision));
             evidence = certify(problem, &solution, self.params.settings.tolerance);
         }
+        if evidence.certificate().is_some()
+            && problem.len() > MERCER_ROWS
+            && !problem.kernel().always_positive_semidefinite()
+        {
+            solution.notes.push(format!(
+                "the kernel was found positive semidefinite on {MERCER_ROWS} of {} rows: on all of them it is an assumption of \
+                 the certificate",
+                problem.len()
+            ));
+        }
         let values = solution.decision_values.as_deref().unwrap_or_default();
-        let wrong = |(&value, &sign): (&f64, &f64)| if value > 0.0 { sign < 0.0 } else { sign > 0.0 };
-        let training_errors = values.iter().zip(problem.signs()).filter(|&pair| wrong(pair)).count();
+        let training_errors = training_errors(problem, values);
         let (weights, bias, coefficients) = match (solution.decision, &solution.alpha) {
             (Decision::Linear { weights, bias }, alpha) => {
                 let signed = alpha.iter().flatten().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect();
@@ -306,6 +319,12 @@ impl Training {
         };
         (machine, expansion)
     }
+}
+
+/// Rows on the wrong side; a value of exactly 0 is on the negative one.
+pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> usize {
+    let wrong = |(&value, &sign): (&f64, &f64)| (value > 0.0) != (sign > 0.0);
+    values.iter().zip(problem.signs()).filter(|&pair| wrong(pair)).count()
 }
 
 /// Kernel values that cost little beside any training.

@@ -1,6 +1,6 @@
 //! `verify`: is what a model says of itself true?
 
-use maxmargin::certificate::{Certificate, Evidence};
+use maxmargin::certificate::Evidence;
 use maxmargin::data::stratified_split;
 use maxmargin::model::Verification;
 use maxmargin::{Model, Workers};
@@ -69,7 +69,7 @@ fn page(model: &Model, verification: &Verification) -> String {
         match (&machine.evidence, found) {
             (Evidence::Certificate(stored), Evidence::Certificate(found)) => {
                 let mut rows = vec![vec![title(model, machine), "stored".into(), "found".into()]];
-                for ((name, stored), (_, found)) in numbers(stored).into_iter().zip(numbers(found)) {
+                for ((name, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
                     rows.push(vec![name.into(), number(stored, 8), number(found, 8)]);
                 }
                 page.table(&rows);
@@ -108,24 +108,4 @@ fn page(model: &Model, verification: &Verification) -> String {
         });
     }
     page.finish()
-}
-
-fn numbers(certificate: &Certificate) -> [(&'static str, f64); 14] {
-    let counts = certificate.counts;
-    [
-        ("primal", certificate.primal),
-        ("dual", certificate.dual),
-        ("gap", certificate.gap),
-        ("relative gap", certificate.relative_gap),
-        ("violation", certificate.violation),
-        ("infeasibility", certificate.infeasibility),
-        ("margin", certificate.margin),
-        ("sum of slacks", certificate.slack_sum),
-        ("not support", counts.not_support as f64),
-        ("on the margin", counts.on_margin as f64),
-        ("inside", counts.inside as f64),
-        ("misclassified", counts.misclassified as f64),
-        ("support vectors", counts.support as f64),
-        ("at the bound", counts.bounded as f64),
-    ]
 }

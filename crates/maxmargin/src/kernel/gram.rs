@@ -1,6 +1,6 @@
 //! The kernel matrix of some points, which is never formed: blocks of it on request.
 
-use super::{Kernel, Points};
+use super::{Kernel, Points, Rows};
 use crate::workers::Workers;
 
 /// Columns of a single row that one thread computes at a time. Fixed, so that threads do not change results.
@@ -56,15 +56,25 @@ impl<'a> Gram<'a> {
     ///
     /// Memory: one row of the block a thread.
     pub fn product(&self, rows: &[usize], columns: &[usize], coefficients: &[f64]) -> Vec<f64> {
-        let mut out = vec![0.0; rows.len()];
-        let right = self.points.rows(columns);
-        self.workers.fill_chunks(&mut out, 16, |start, chunk| {
-            let mut values = vec![0.0; columns.len()];
-            for (k, sum) in chunk.iter_mut().enumerate() {
-                self.kernel.block(self.points.rows(&rows[start + k..start + k + 1]), right, &mut values);
-                *sum = values.iter().zip(coefficients).map(|(value, coefficient)| value * coefficient).sum();
-            }
-        });
-        out
+        expand(self.kernel, self.points.rows(rows), self.points.rows(columns), coefficients, self.workers)
     }
+}
+
+/// `f_i = Σ_j coefficients[j] · k(left i, right j)`, a row at a time on each thread.
+pub(crate) fn expand(
+    kernel: &dyn Kernel,
+    left: Rows<'_>,
+    right: Rows<'_>,
+    coefficients: &[f64],
+    workers: &Workers,
+) -> Vec<f64> {
+    let mut out = vec![0.0; left.len()];
+    workers.fill_chunks(&mut out, 16, |start, chunk| {
+        let mut values = vec![0.0; right.len()];
+        for (k, sum) in chunk.iter_mut().enumerate() {
+            kernel.block(left.slice(start + k..start + k + 1), right, &mut values);
+            *sum = values.iter().zip(coefficients).map(|(value, coefficient)| value * coefficient).sum();
+        }
+    });
+    out
 }

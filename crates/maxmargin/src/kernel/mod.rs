@@ -39,6 +39,7 @@ pub use chi_square::ChiSquare;
 pub use combined::{Product, Scaled, Sum};
 pub use custom::Custom;
 pub use gram::Gram;
+pub(crate) use gram::expand;
 pub use laplacian::Laplacian;
 pub use linear::Linear;
 pub use mercer::{MercerReport, mercer_check};

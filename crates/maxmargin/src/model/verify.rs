@@ -3,17 +3,17 @@
 use serde::Serialize;
 
 use super::{Machine, Model};
-use crate::certificate::{Certificate, Evidence, certify};
+use crate::certificate::{Evidence, borderline, certify, decision_values};
 use crate::control::Stop;
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
-use crate::kernel::Kernel;
+use crate::kernel::expand;
 use crate::problem::MarginProblem;
 use crate::solver::{Decision, Solution};
-use crate::training::machine_problem;
+use crate::training::{machine_problem, training_errors};
 use crate::workers::Workers;
 
-/// How far two numbers may lie apart, relative to the size of the objective, and still be the same.
+/// How far two numbers may lie apart, relative to what they are made of, and still be the same.
 const AGREEMENT: f64 = 1e-6;
 
 /// What was found when a model's certificates were computed anew.
@@ -86,95 +86,196 @@ impl Model {
         for (number, machine) in self.machines().iter().enumerate() {
             let (problem, _) =
                 machine_problem(&parts.kernel, &points, workers, &codes, data.weights(), machine.pairing, parts)?;
-            let evidence = self.evidence(&problem, machine);
-            compare(number, &machine.evidence, &evidence, &mut verification.disagreements);
+            let Found { evidence, values } = self.certify_again(&problem, machine);
+            let size = Size::new(&problem, &values, parts.tolerance);
+            compare(number, machine, &evidence, &size, &mut verification.disagreements);
+            let errors = training_errors(&problem, &values);
+            // A value of 0 by rounding may fall to either side.
+            let unsure = values.iter().filter(|value| value.abs() <= size.of_values).count();
+            if errors.abs_diff(machine.training_errors) > unsure {
+                let (stored, found) = (machine.training_errors as f64, errors as f64);
+                let name = "training errors".into();
+                verification.disagreements.push(Disagreement { machine: number, name, stored, found });
+            }
             verification.evidence.push(evidence);
         }
         Ok(verification)
     }
 
     /// The evidence for one machine, from its coefficients and the data.
-    fn evidence(&self, problem: &MarginProblem<'_>, machine: &Machine) -> Evidence {
+    fn certify_again(&self, problem: &MarginProblem<'_>, machine: &Machine) -> Found {
         // The pool's training rows, as places in the problem.
         let mut coefficients = vec![0.0; problem.len()];
+        let mut stranger = None;
         for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
             let row = self.parts().support_rows[place as usize] as usize;
             match problem.rows().binary_search(&row) {
                 Ok(i) => coefficients[i] = coefficient,
-                Err(_) => return Evidence::None(format!("training row {} is not of this machine's classes", row + 1)),
+                Err(_) => stranger = Some(row),
             }
         }
         let alpha = matches!(machine.evidence, Evidence::Certificate(_))
             .then(|| coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect());
-        let decision = match &machine.weights {
-            Some(weights) => Decision::Linear { weights: weights.clone(), bias: machine.bias },
-            None => Decision::Expansion { coefficients, bias: machine.bias },
+        let (decision, values) = match &machine.weights {
+            Some(weights) => {
+                let decision = Decision::Linear { weights: weights.clone(), bias: machine.bias };
+                let values = decision_values(problem, &decision);
+                (decision, values)
+            }
+            // From the model's own support vectors, so that a changed vector shows.
+            None => (Decision::Expansion { coefficients, bias: machine.bias }, self.values_of(problem, machine)),
         };
-        // The decision values are the model's own, from its stored support vectors, so that a changed vector shows.
-        let decision_values = machine.weights.is_none().then(|| self.values_of(problem, machine));
+        if let Some(row) = stranger {
+            let evidence = Evidence::None(format!("training row {} is not of this machine's classes", row + 1));
+            return Found { evidence, values };
+        }
         let (stop, iterations, notes) = (Stop::Converged, 0, Vec::new());
-        let solution = Solution { decision, alpha, decision_values, stop, iterations, notes };
-        match (&machine.evidence, certify(problem, &solution, self.parts().tolerance)) {
+        let solution = Solution { decision, alpha, decision_values: Some(values.clone()), stop, iterations, notes };
+        let evidence = match (&machine.evidence, certify(problem, &solution, self.parts().tolerance)) {
             (Evidence::None(reason), Evidence::None(_)) => Evidence::None(reason.clone()),
             (_, evidence) => evidence,
-        }
+        };
+        Found { evidence, values }
     }
 
+    /// f(x_i) of a kernel expansion for each row of a problem.
     fn values_of(&self, problem: &MarginProblem<'_>, machine: &Machine) -> Vec<f64> {
         let pool: Vec<usize> = machine.support.iter().map(|&place| place as usize).collect();
-        let mut out = vec![0.0; problem.len()];
-        problem.workers().fill_chunks(&mut out, 16, |start, chunk| {
-            let mut values = vec![0.0; pool.len()];
-            for (k, sum) in chunk.iter_mut().enumerate() {
-                let row = [problem.rows()[start + k]];
-                self.parts().kernel.block(problem.points().rows(&row), self.support_vectors().rows(&pool), &mut values);
-                *sum = values.iter().zip(&machine.coefficients).map(|(value, c)| value * c).sum::<f64>() + machine.bias;
-            }
-        });
-        out
+        let (left, right) = (problem.points().rows(problem.rows()), self.support_vectors().rows(&pool));
+        let mut values = expand(&self.parts().kernel, left, right, &machine.coefficients, problem.workers());
+        values.iter_mut().for_each(|value| *value += machine.bias);
+        values
     }
 }
 
-/// Lists what differs between a stored and a computed certificate.
-fn compare(machine: usize, stored: &Evidence, found: &Evidence, out: &mut Vec<Disagreement>) {
-    let (stored, found) = match (stored, found) {
+/// What was computed anew for one machine.
+struct Found {
+    evidence: Evidence,
+    /// f(x_i) for each row of the problem.
+    values: Vec<f64>,
+}
+
+/// How large the things are that a certificate's numbers are made of, and so how well they can be known.
+struct Size {
+    /// The error of a decision value.
+    of_values: f64,
+    /// Rows that rounding may count to one kind or another.
+    unsure_rows: usize,
+}
+
+impl Size {
+    fn new(problem: &MarginProblem<'_>, values: &[f64], tolerance: f64) -> Self {
+        let of_values = AGREEMENT * values.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+        Size { of_values, unsure_rows: borderline(problem, values, tolerance, of_values) }
+    }
+}
+
+/// Lists what differs between a stored and a computed certificate. Every number is compared.
+fn compare(machine: usize, stored: &Machine, found: &Evidence, size: &Size, out: &mut Vec<Disagreement>) {
+    let (stored, found) = match (&stored.evidence, found) {
         (Evidence::Certificate(stored), Evidence::Certificate(found)) => (stored, found),
         (Evidence::None(_), Evidence::None(_)) => return,
-        _ => {
+        (stored, found) => {
             let name = "certificate present (1) or not (0)".to_string();
             let present = |evidence: &Evidence| f64::from(u8::from(evidence.certificate().is_some()));
             return out.push(Disagreement { machine, name, stored: present(stored), found: present(found) });
         }
     };
-    let scale = found.primal.abs().max(found.dual.abs()).clamp(1.0, f64::MAX);
-    for ((name, stored), (_, found)) in numbers(stored).into_iter().zip(numbers(found)) {
-        // A margin 1/‖w‖ is compared as what it adds to the objective: where w is nearly 0 it has no digits of its own.
-        let size = |value: f64| if name == "margin" { 1.0 / (value * value) } else { value };
-        let same = stored == found || (size(stored) - size(found)).abs() <= AGREEMENT * scale;
-        if !same {
+    let objective = AGREEMENT * found.primal.abs().max(found.dual.abs()).clamp(1.0, f64::MAX);
+    for ((name, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
+        let allowed = match name {
+            "primal" | "dual" => objective,
+            // Differences of two objectives, and sums of α, which are no larger: nearer than these are known.
+            "gap" | "infeasibility" => 0.1 * objective,
+            "relative gap" => 0.1 * AGREEMENT,
+            "violation" => size.of_values,
+            "sum of slacks" => size.of_values.max(AGREEMENT * found),
+            // A margin 1/‖w‖ is compared as what it adds to the objective: where w is nearly 0 it has no digits of its own.
+            "margin" => objective,
+            "rows on the margin" | "rows inside the margin" | "misclassified rows" => size.unsure_rows as f64,
+            _ => 0.0,
+        };
+        let measure = |value: f64| if name == "margin" { 1.0 / (value * value) } else { value };
+        if stored != found && !((measure(stored) - measure(found)).abs() <= allowed) {
             out.push(Disagreement { machine, name: name.into(), stored, found });
-        }
-    }
-    let (a, b) = (&stored.counts, &found.counts);
-    for (name, stored, found) in [
-        ("rows that are not support vectors", a.not_support, b.not_support),
-        ("support vectors", a.support, b.support),
-        ("bounded support vectors", a.bounded, b.bounded),
-    ] {
-        if stored != found {
-            out.push(Disagreement { machine, name: name.into(), stored: stored as f64, found: found as f64 });
         }
     }
 }
 
-fn numbers(certificate: &Certificate) -> [(&'static str, f64); 7] {
-    [
-        ("primal", certificate.primal),
-        ("dual", certificate.dual),
-        ("gap", certificate.gap),
-        ("relative gap", certificate.relative_gap),
-        ("violation", certificate.violation),
-        ("margin", certificate.margin),
-        ("sum of slacks", certificate.slack_sum),
-    ]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificate::Certificate;
+    use crate::control::Unattended;
+    use crate::data::embedded;
+    use crate::kernel::{Gamma, KernelParams};
+    use crate::training::TrainingParams;
+
+    /// Edits one number of a certificate.
+    type Forgery = (&'static str, fn(&mut Certificate));
+
+    /// Every number, made a little better than it is.
+    const FORGERIES: [Forgery; 14] = [
+        ("primal", |c| c.primal *= 1.0 - 1e-5),
+        ("dual", |c| c.dual *= 1.0 + 1e-5),
+        ("gap", |c| c.gap = -1e-5),
+        ("relative gap", |c| c.relative_gap += 1e-5),
+        ("violation", |c| c.violation += 1e-4),
+        ("infeasibility", |c| c.infeasibility += 1e-3),
+        ("margin", |c| c.margin *= 1.01),
+        ("sum of slacks", |c| c.slack_sum += 1e-3),
+        ("rows that are not support vectors", |c| c.counts.not_support += 1),
+        ("rows on the margin", |c| c.counts.on_margin += 1),
+        ("rows inside the margin", |c| c.counts.inside += 1),
+        ("misclassified rows", |c| c.counts.misclassified -= 1),
+        ("support vectors", |c| c.counts.support += 1),
+        ("support vectors at the bound", |c| c.counts.bounded += 1),
+    ];
+
+    fn trained(kernel: KernelParams) -> (Dataset, Model) {
+        let data = embedded("e2").unwrap();
+        let training = TrainingParams { kernel, ..TrainingParams::default() }.check().unwrap();
+        let model = training.fit(&data, &Workers::none(), &mut Unattended).unwrap();
+        (data, model)
+    }
+
+    fn verify(model: &Model, data: &Dataset) -> Verification {
+        model.verify(data, &Workers::none()).unwrap()
+    }
+
+    #[test]
+    fn no_number_of_a_certificate_can_be_forged() {
+        for kernel in [KernelParams::Linear, KernelParams::Rbf { gamma: Gamma::Value(0.3) }] {
+            let (data, model) = trained(kernel);
+            assert!(verify(&model, &data).holds());
+            for (name, forge) in FORGERIES {
+                let mut parts = model.parts().clone();
+                let Evidence::Certificate(certificate) = &mut parts.machines[0].evidence else {
+                    panic!("no certificate")
+                };
+                forge(certificate);
+                let verification = verify(&Model::new(parts).unwrap(), &data);
+                assert!(!verification.holds(), "{name}");
+                assert_eq!(verification.disagreements[0].name, name);
+            }
+            let mut parts = model.parts().clone();
+            parts.machines[0].training_errors -= 1;
+            assert_eq!(verify(&Model::new(parts).unwrap(), &data).disagreements[0].name, "training errors");
+        }
+    }
+
+    #[test]
+    fn a_changed_coefficient_or_support_vector_shows() {
+        let (data, model) = trained(KernelParams::Rbf { gamma: Gamma::Value(0.3) });
+        let mut parts = model.parts().clone();
+        parts.machines[0].coefficients[0] *= 0.99;
+        assert!(!verify(&Model::new(parts).unwrap(), &data).holds());
+        let mut parts = model.parts().clone();
+        parts.vectors = parts.vectors.map(|vectors| {
+            vectors.rebuild(2, |row, entries, out| {
+                out.extend(entries.iter().map(|&(column, value)| (column, if row == 0 { value + 0.1 } else { value })));
+            })
+        });
+        assert!(!verify(&Model::new(parts).unwrap(), &data).holds());
+    }
 }

@@ -50,8 +50,3 @@ pub(super) fn direction(
         direction.iter().all(|value| value.is_finite()).then_some(direction)
     }))
 }
-
-/// `⟨a, b⟩`
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}

@@ -50,11 +50,11 @@ use clarabel::solver::{
     DefaultInfo, DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, SupportedConeT, ZeroConeT,
 };
 
-use super::hessian::dot;
-use super::{Decision, Settings, Solution, SolverKind, cholesky, requirements};
+use super::smo::DualSolution;
+use super::{Settings, Solution, SolverKind, cholesky, dot, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, Coupling, DualProblem, Loss, MarginProblem};
+use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 500;
@@ -71,29 +71,15 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
-    let (alpha, bias, stop, iterations) = match problem.dual() {
-        Ok(dual) => {
-            let limit = settings.max_iterations.unwrap_or(MAX_STEPS);
-            let (alpha, stop, iterations) = solve_dual(&dual, settings.tolerance, limit, control);
-            let gradient = dual.gradient(&alpha);
-            let explicit = problem.bias() == Bias::Explicit;
-            let bias = if explicit { -dual.multiplier(&alpha, &gradient, None) } else { 0.0 };
-            (alpha, bias, stop, iterations)
-        }
-        Err(_) => (vec![0.0; problem.len()], 0.0, Stop::Stalled, 0),
-    };
-    let coefficients: Vec<f64> = alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect();
-    let decision = if problem.kernel().is_linear() {
-        let (weights, folded) = problem.weights_of_coefficients(&coefficients);
-        Decision::Linear { weights, bias: bias + folded }
-    } else {
-        Decision::Expansion { coefficients, bias }
-    };
-    let mut notes = Vec::new();
-    if stop == Stop::Diverged {
-        notes.push("the classes cannot be separated, so there is no hard margin: use a soft one".into());
+    let limit = settings.max_iterations.unwrap_or(MAX_STEPS);
+    let mut solution = super::solve_by_dual(problem, |dual| {
+        let (alpha, stop, iterations) = solve_dual(dual, settings.tolerance, limit, control);
+        DualSolution { gradient: dual.gradient(&alpha), alpha, stop, iterations }
+    });
+    if solution.stop == Stop::Diverged {
+        solution.notes.push("the classes cannot be separated, so there is no hard margin: use a soft one".into());
     }
-    Solution { decision, alpha: Some(alpha), decision_values: None, stop, iterations, notes }
+    solution
 }
 
 /// Solves (D.1) with any coupling: α, why it stopped, and the steps done. The problem's own start when there is no better point.
@@ -450,7 +436,8 @@ mod tests {
     use super::*;
     use crate::control::Unattended;
     use crate::kernel::{Gamma, KernelParams};
-    use crate::problem::DualParts;
+    use crate::problem::{Bias, DualParts};
+    use crate::solver::Decision;
 
     fn close(found: f64, expected: f64, tolerance: f64) {
         assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");

@@ -40,9 +40,8 @@
 
 use std::ops::ControlFlow;
 
-use super::hessian::dot;
 use super::line_search::exact_step;
-use super::{Decision, Settings, Solution, SolverKind, cholesky, requirements};
+use super::{Settings, Solution, SolverKind, cholesky, decision_of, dot, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, DualProblem, Loss, MarginProblem};
@@ -82,13 +81,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         },
         Err(_) => Stop::Stalled,
     };
-    let coefficients = state.coefficients;
-    let decision = if problem.kernel().is_linear() {
-        let (weights, folded) = problem.weights_of_coefficients(&coefficients);
-        Decision::Linear { weights, bias: state.bias + folded }
-    } else {
-        Decision::Expansion { coefficients, bias: state.bias }
-    };
+    let decision = decision_of(problem, state.coefficients, state.bias);
     Solution { decision, alpha: Some(state.alpha), decision_values: Some(state.values), stop, iterations, notes }
 }
 

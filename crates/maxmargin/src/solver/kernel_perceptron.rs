@@ -30,7 +30,7 @@
 use std::ops::ControlFlow;
 
 use super::perceptron::{MAX_SWEEPS, not_separable_note};
-use super::{Decision, Settings, Solution, SolverKind, requirements};
+use super::{Settings, Solution, SolverKind, decision_of, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, MarginProblem};
@@ -63,12 +63,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         state.bias -= state.bias_history / seen;
     }
     let finite = state.values.iter().all(|value| value.is_finite());
-    let decision = if problem.kernel().is_linear() {
-        let (weights, folded) = problem.weights_of_coefficients(&state.coefficients);
-        Decision::Linear { weights, bias: state.bias + folded }
-    } else {
-        Decision::Expansion { coefficients: state.coefficients, bias: state.bias }
-    };
+    let decision = decision_of(problem, state.coefficients, state.bias);
     Solution {
         decision,
         alpha: None,
@@ -147,6 +142,7 @@ impl State {
 mod tests {
     use super::super::fixtures::*;
     use super::*;
+    use crate::solver::Decision;
 
     #[test]
     fn xor_is_learnt_with_the_quadratic_kernel_and_not_without() {

@@ -45,9 +45,9 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 use faer::{Mat, Par, Side};
 
 use super::cholesky::{self, Factor};
-use super::hessian::{self, dot};
+use super::hessian;
 use super::scatter::Scatter;
-use super::{Decision, Settings, Solution, SolverKind, Threshold, requirements};
+use super::{Decision, Settings, Solution, SolverKind, Threshold, dot, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::data::Matrix;
 use crate::error::Error;

@@ -39,9 +39,9 @@
 
 use std::ops::ControlFlow;
 
-use super::hessian::{self, dot};
+use super::hessian;
 use super::line_search::slope_step;
-use super::{Decision, Settings, Solution, SolverKind, requirements};
+use super::{Decision, Settings, Solution, SolverKind, dot, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, Loss, MarginProblem};

@@ -248,11 +248,20 @@ fn solve_by_dual(problem: &MarginProblem<'_>, solve: impl FnOnce(&DualProblem<'_
     let values = (0..dual.len())
         .map(|i| problem.signs()[i] * (gradient[i] - dual.linear()[i] - dual.ridge()[i] * alpha[i]) + offset)
         .collect();
-    let decision = if problem.kernel().is_linear() {
-        let (weights, folded) = problem.weights_of_coefficients(&coefficients);
-        Decision::Linear { weights, bias: offset + folded }
-    } else {
-        Decision::Expansion { coefficients, bias: offset }
-    };
+    let decision = decision_of(problem, coefficients, offset);
     Solution { decision, alpha: Some(alpha), decision_values: Some(values), stop, iterations, notes: Vec::new() }
+}
+
+/// The decision function of the coefficients `c_i`: a vector of weights where the kernel is linear.
+fn decision_of(problem: &MarginProblem<'_>, coefficients: Vec<f64>, bias: f64) -> Decision {
+    if !problem.kernel().is_linear() {
+        return Decision::Expansion { coefficients, bias };
+    }
+    let (weights, folded) = problem.weights_of_coefficients(&coefficients);
+    Decision::Linear { weights, bias: bias + folded }
+}
+
+/// ⟨a, b⟩
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
