@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use maxmargin::data::{Dataset, embedded, generate};
-use maxmargin::error::quoted;
+use maxmargin::error::{listed, quoted};
 use maxmargin::{Error, Model};
 use maxmargin_io::ReadOptions;
 
@@ -260,22 +260,16 @@ pub(crate) fn read_for_model<'a>(
                     counted(columns, "column")
                 ),
                 match names {
-                    Some(names) => format!("give its columns in this order, or with a header: {}", listed(names)),
+                    Some(names) => format!(
+                        "give its columns in this order, or with a header: {}",
+                        listed(names.iter().map(|name| quoted(name)), 8)
+                    ),
                     None => "give the columns that the model was trained on, in their order".into(),
                 },
             ))
         }
         (Err(error), None) => Err(error.into()),
     }
-}
-
-/// At most eight names, quoted.
-fn listed(names: &[String]) -> String {
-    let mut shown: Vec<String> = names.iter().take(8).map(|name| quoted(name)).collect();
-    if names.len() > 8 {
-        shown.push(format!("and {} more", names.len() - 8));
-    }
-    shown.join(", ")
 }
 
 /// The error of a missing column, which it is the model that asks for.

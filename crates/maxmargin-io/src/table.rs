@@ -8,7 +8,7 @@ use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord};
 use maxmargin::data::{Dataset, Label, Labels};
-use maxmargin::error::quoted;
+use maxmargin::error::{listed, quoted};
 
 use crate::error::Error;
 use crate::number::number;
@@ -173,11 +173,7 @@ impl<'a> Table<'a> {
             self.source.data(maxmargin::Error::Data {
                 what: format!("there is no column {}", quoted(name)),
                 help: if self.header {
-                    let mut shown: Vec<String> = self.names.iter().take(8).map(|name| quoted(name)).collect();
-                    if self.names.len() > 8 {
-                        shown.push(format!("and {} more", self.names.len() - 8));
-                    }
-                    format!("the columns are {}", shown.join(", "))
+                    format!("the columns are {}", listed(self.names.iter().map(|name| quoted(name)), 8))
                 } else {
                     format!("the columns are numbered 1 to {}; with a header they have names: --header", self.width)
                 },

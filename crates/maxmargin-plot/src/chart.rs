@@ -1,6 +1,7 @@
 //! The composition of a picture: title, plane, points, axes, legend and caption.
 
 use maxmargin::certificate::Evidence;
+use maxmargin::error::listed;
 use maxmargin::kernel::{ChiSquare, KernelFunction, Laplacian, Polynomial, Rbf, Sigmoid};
 use maxmargin::model::Model;
 use maxmargin::problem::Loss;
@@ -370,11 +371,7 @@ fn caption(view: &View<'_>) -> Vec<String> {
             let name: String = text::safe(&view.title(column)).chars().take(40).collect();
             format!("{name} = {}", short(view.held[column]))
         };
-        let mut values: Vec<String> = others.iter().take(6).map(value).collect();
-        if others.len() > 6 {
-            values.push(format!("and {} more", others.len() - 6));
-        }
-        pieces.push(format!("other columns held at the mean of the {of}: {}", values.join(", ")));
+        pieces.push(format!("other columns held at the mean of the {of}: {}", listed(others.iter().map(value), 6)));
     }
     let marks = &view.marks;
     if marks.marks.len() < marks.rows {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use maxmargin::data::{Dataset, Matrix};
-use maxmargin::error::quoted;
+use maxmargin::error::{listed, quoted};
 use maxmargin::model::{Model, Pairing};
 use maxmargin::workers::Workers;
 
@@ -240,33 +240,28 @@ fn find_columns(model: &Model, wanted: Option<&(String, String)>) -> Result<(usi
             return Ok((0, 1));
         }
         let what = format!("a picture shows two columns, but the model has {count}");
-        return Err(Error::Columns { what, help: format!("choose two of the columns: {}", listed(model)) });
+        return Err(Error::Columns { what, help: format!("choose two of the columns: {}", columns_of(model)) });
     };
     let find = |wanted: &String| {
         let place = (0..count).find(|&column| name(model, column) == *wanted);
         place.ok_or_else(|| Error::Columns {
             what: format!("the model has no column {}", quoted(wanted)),
-            help: format!("choose two of the columns: {}", listed(model)),
+            help: format!("choose two of the columns: {}", columns_of(model)),
         })
     };
     let columns = (find(first)?, find(second)?);
     if columns.0 == columns.1 {
         return Err(Error::Columns {
             what: format!("both axes show the column {}", quoted(first)),
-            help: format!("choose two of the columns: {}", listed(model)),
+            help: format!("choose two of the columns: {}", columns_of(model)),
         });
     }
     Ok(columns)
 }
 
 /// At most twelve names, quoted.
-fn listed(model: &Model) -> String {
-    let count = model.parts().columns;
-    let mut shown: Vec<String> = (0..count.min(12)).map(|column| quoted(&name(model, column))).collect();
-    if count > 12 {
-        shown.push(format!("and {} more", count - 12));
-    }
-    shown.join(", ")
+fn columns_of(model: &Model) -> String {
+    listed((0..model.parts().columns).map(|column| quoted(&name(model, column))), 12)
 }
 
 /// A number in the user's own units, (S.1) undone.

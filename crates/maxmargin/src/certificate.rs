@@ -218,18 +218,12 @@ fn feasible(problem: &MarginProblem<'_>, alpha: &[f64]) -> Mended {
     let mut balanced = None;
     let mut infeasibility = alpha.iter().zip(&clipped).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     if problem.bias() == Bias::Explicit {
-        let of_sign = |wanted: f64, values: &[f64]| -> f64 {
-            values.iter().zip(problem.signs()).filter(|(_, sign)| **sign == wanted).map(|(alpha, _)| alpha).sum()
-        };
-        let (plus, minus) = (of_sign(1.0, &clipped), of_sign(-1.0, &clipped));
+        let mut scaled = clipped.clone();
+        let [minus, plus] = problem.balance(&mut scaled);
         let difference = (plus - minus).abs();
         infeasibility = infeasibility.max(difference);
         // Rounding alone is left as it is.
-        if difference > 1e-13 * (plus + minus) {
-            let (heavy, factor) = if plus > minus { (1.0, minus / plus) } else { (-1.0, plus / minus) };
-            let scale = |(&alpha, &sign): (&f64, &f64)| if sign == heavy { alpha * factor } else { alpha };
-            balanced = Some(clipped.iter().zip(problem.signs()).map(scale).collect());
-        }
+        balanced = (difference > 1e-13 * (plus + minus)).then_some(scaled);
     }
     Mended { clipped, balanced, infeasibility }
 }

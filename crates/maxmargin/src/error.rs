@@ -105,7 +105,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 fn not_separable(classes: &(String, String), rows: &[usize], distance: f64, through_origin: bool) -> String {
-    let (first, second, rows) = (quoted(&classes.0), quoted(&classes.1), listed(rows));
+    let (first, second, rows) = (quoted(&classes.0), quoted(&classes.1), listed(rows.iter().map(usize::to_string), 10));
     let what = format!("the classes {first} and {second} cannot be separated");
     if through_origin {
         return format!(
@@ -116,13 +116,14 @@ fn not_separable(classes: &(String, String), rows: &[usize], distance: f64, thro
     format!("{what}: their convex hulls meet within {distance:.3e} (rows {rows})")
 }
 
-/// At most ten numbers, comma separated.
-fn listed(rows: &[usize]) -> String {
-    let mut text = rows.iter().take(10).map(usize::to_string).collect::<Vec<_>>().join(", ");
-    if rows.len() > 10 {
-        text.push_str(&format!(" and {} more", rows.len() - 10));
+/// At most so many texts, comma separated, and how many more there are.
+pub fn listed(texts: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let count = texts.len();
+    let mut shown: Vec<String> = texts.take(most).collect();
+    if count > most {
+        shown.push(format!("and {} more", count - most));
     }
-    text
+    shown.join(", ")
 }
 
 /// A number of bytes in the unit that fits.
@@ -144,6 +145,12 @@ mod tests {
     fn untrusted_text_is_escaped_and_cut() {
         assert_eq!(quoted("a\u{1b}[31m\"b"), r#""a\u{1b}[31m\"b""#);
         assert!(quoted(&"x".repeat(1000)).chars().count() < 90);
+    }
+
+    #[test]
+    fn a_list_says_how_much_of_it_is_left_out() {
+        let list = |count: usize| listed((0..count).map(|k| k.to_string()), 2);
+        assert_eq!([list(0), list(2), list(5)], ["", "0, 1", "0, 1, and 3 more"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What `inspect` reports, as words and as JSON.
 
 use maxmargin::Model;
+use maxmargin::error::listed;
 use maxmargin::geometry::{Conic, Hyperplane, NearestPoints, RiskBound};
 use serde_json::{Value, json};
 
@@ -49,11 +50,11 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
     let parts = model.parts();
     let mut page = Page::new();
     page.line("model", file);
-    page.line("classes", &listed(model.classes().iter().map(|label| short(label.text()))));
+    page.line("classes", &listed(model.classes().iter().map(|label| short(label.text())), 8));
     page.line(
         "columns",
         &match &parts.names {
-            Some(names) => format!("{}: {}", parts.columns, listed(names.iter().map(|name| short(name)))),
+            Some(names) => format!("{}: {}", parts.columns, listed(names.iter().map(|name| short(name)), 8)),
             None => parts.columns.to_string(),
         },
     );
@@ -91,19 +92,9 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
     page.finish()
 }
 
-/// At most eight texts.
-fn listed(texts: impl ExactSizeIterator<Item = String>) -> String {
-    let count = texts.len();
-    let mut shown: Vec<String> = texts.take(8).collect();
-    if count > 8 {
-        shown.push(format!("and {} more", count - 8));
-    }
-    shown.join(", ")
-}
-
 /// A vector in words, at most eight numbers of it.
 fn vector(values: &[f64]) -> String {
-    format!("({})", listed(values.iter().map(|&value| number(value, 6))))
+    format!("({})", listed(values.iter().map(|&value| number(value, 6)), 8))
 }
 
 /// A polynomial of degree 2 in two variables.

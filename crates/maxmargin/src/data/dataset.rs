@@ -1,7 +1,7 @@
 //! A matrix, a label and a weight for each row, and a name for each column.
 
 use super::{Label, Labels, Matrix};
-use crate::error::{Error, quoted};
+use crate::error::{Error, listed, quoted};
 
 /// Data to train on or to predict: rows with labels, weights and group numbers, columns with names.
 ///
@@ -187,7 +187,7 @@ impl Dataset {
         place.ok_or_else(|| Error::Data {
             what: format!("there is no column {}", quoted(name)),
             help: match &self.names {
-                Some(names) => format!("the columns are {}", listed(names)),
+                Some(names) => format!("the columns are {}", listed(names.iter().map(|name| quoted(name)), 8)),
                 None => format!("the columns are numbered 1 to {}", self.columns()),
             },
         })
@@ -201,18 +201,12 @@ impl Dataset {
         let label = Label::new(text);
         self.labels.classes().iter().find(|&class| *class == label).cloned().ok_or_else(|| Error::Data {
             what: format!("no row has the label {}", quoted(text)),
-            help: format!("the labels are {}", listed(self.labels.classes())),
+            help: format!(
+                "the labels are {}",
+                listed(self.labels.classes().iter().map(|label| quoted(label.text())), 8)
+            ),
         })
     }
-}
-
-/// At most eight texts, quoted.
-fn listed(texts: &[impl ToString]) -> String {
-    let mut shown: Vec<String> = texts.iter().take(8).map(|text| quoted(&text.to_string())).collect();
-    if texts.len() > 8 {
-        shown.push(format!("and {} more", texts.len() - 8));
-    }
-    shown.join(", ")
 }
 
 fn same_length(what: &'static str, found: usize, expected: usize) -> Result<(), Error> {

@@ -238,6 +238,22 @@ impl<'a> MarginProblem<'a> {
         })
     }
 
+    /// Scales the α of the heavier class down until `Σ α_i y_i = 0`, as the dual of an explicit bias asks. Returns how
+    /// heavy the two classes were, negative first.
+    pub(crate) fn balance(&self, alpha: &mut [f64]) -> [f64; 2] {
+        let mut mass = [0.0; 2];
+        let class = |sign: f64| usize::from(sign > 0.0);
+        alpha.iter().zip(self.signs()).for_each(|(alpha, &sign)| mass[class(sign)] += alpha);
+        let lighter = mass[0].min(mass[1]);
+        for (alpha, &sign) in alpha.iter_mut().zip(self.signs()) {
+            let own = mass[class(sign)];
+            if own > lighter {
+                *alpha *= lighter / own;
+            }
+        }
+        mass
+    }
+
     /// `f(x_i)` of a vector of weights, for each row of the problem.
     pub fn decisions_of_weights(&self, weights: &[f64], bias: f64) -> Vec<f64> {
         let matrix = self.parts.points.matrix();

@@ -244,7 +244,7 @@ fn check(
     let mut most = f64::NEG_INFINITY;
     for mut alpha in alphas {
         if problem.bias() == Bias::Explicit {
-            balance(&mut alpha, signs);
+            problem.balance(&mut alpha);
         }
         let coefficients: Vec<f64> = alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
         let (of_alpha, folded) = problem.weights_of_coefficients(&coefficients);
@@ -255,18 +255,6 @@ fn check(
     }
     best.gap = if primal > 0.0 { (primal - most) / primal } else { 0.0 };
     best
-}
-
-/// Scales the α of the heavier class down, so that `Σ α_i y_i = 0`.
-fn balance(alpha: &mut [f64], signs: &[f64]) {
-    let of = |sign: f64, alpha: &[f64]| -> f64 {
-        alpha.iter().zip(signs).filter(|(_, s)| **s == sign).map(|(alpha, _)| alpha).sum()
-    };
-    let (positive, negative) = (of(1.0, alpha), of(-1.0, alpha));
-    let heavier = if positive > negative { 1.0 } else { -1.0 };
-    let most = positive.max(negative);
-    let factor = if most > 0.0 { positive.min(negative) / most } else { 0.0 };
-    alpha.iter_mut().zip(signs).filter(|(_, s)| **s == heavier).for_each(|(alpha, _)| *alpha *= factor);
 }
 
 /// The b that makes `Σ C_i max(0, 1 − y_i (value_i + b))` least: the middle of the interval where it is; `start` when that is not finite.
