@@ -48,6 +48,7 @@ pub mod lift;
 pub mod metrics;
 pub mod model;
 pub mod problem;
+mod simd;
 pub mod solver;
 pub mod training;
 pub mod worked;

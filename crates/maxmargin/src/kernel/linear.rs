@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, Rows, pairs};
+use super::{DotFunction, Kernel, Rows, pairs};
 
 /// The linear kernel
 ///
@@ -25,5 +25,9 @@ impl Kernel for Linear {
 
     fn always_positive_semidefinite(&self) -> bool {
         true
+    }
+
+    fn of_dots(&self) -> Option<DotFunction> {
+        Some(DotFunction::Linear)
     }
 }

@@ -30,6 +30,7 @@ mod polynomial;
 mod precomputed;
 mod rbf;
 mod sigmoid;
+mod tiles;
 
 use std::fmt::Debug;
 
@@ -49,6 +50,8 @@ pub use polynomial::Polynomial;
 pub use precomputed::Precomputed;
 pub use rbf::Rbf;
 pub use sigmoid::Sigmoid;
+pub use tiles::DotFunction;
+pub(crate) use tiles::{Packed, Panel, Tiles};
 
 /// A kernel: block evaluation is the primitive.
 ///
@@ -71,6 +74,11 @@ pub trait Kernel: Debug + Send + Sync {
 
     /// Whether the kernel is known to be positive semidefinite on any data it accepts.
     fn always_positive_semidefinite(&self) -> bool;
+
+    /// The kernel as a function of dot products, where it is one: the way to many values at a time.
+    fn of_dots(&self) -> Option<DotFunction> {
+        None
+    }
 }
 
 /// A kernel with its parameters checked: the kind that models carry and files hold.
@@ -166,6 +174,10 @@ impl Kernel for KernelFunction {
 
     fn always_positive_semidefinite(&self) -> bool {
         self.inner().always_positive_semidefinite()
+    }
+
+    fn of_dots(&self) -> Option<DotFunction> {
+        self.inner().of_dots()
     }
 }
 

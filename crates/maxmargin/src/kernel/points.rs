@@ -1,5 +1,8 @@
 //! Rows as a kernel sees them: with their squared norms, the folded constant, and their numbers.
 
+use std::sync::OnceLock;
+
+use super::Packed;
 use crate::data::Matrix;
 use crate::error::Error;
 
@@ -14,6 +17,8 @@ pub struct Points {
     folded: bool,
     squared_norms: Vec<f64>,
     numbers: Option<Vec<usize>>,
+    single: OnceLock<Packed<f32>>,
+    double: OnceLock<Packed<f64>>,
 }
 
 impl Points {
@@ -26,7 +31,7 @@ impl Points {
                 super::pairs::squared_norm(&matrix, row) + constant
             })
             .collect();
-        Points { matrix, folded, squared_norms, numbers: None }
+        Points { matrix, folded, squared_norms, numbers: None, single: OnceLock::new(), double: OnceLock::new() }
     }
 
     /// Gives each row the number that a precomputed kernel's table knows it by.
@@ -73,6 +78,16 @@ impl Points {
     /// The number a table knows a row by: its own place unless numbers were given.
     pub fn number(&self, row: usize) -> usize {
         self.numbers.as_ref().map_or(row, |numbers| numbers[row])
+    }
+
+    /// The rows laid out for many products at a time in single precision, once they have been.
+    pub(crate) fn single(&self) -> &OnceLock<Packed<f32>> {
+        &self.single
+    }
+
+    /// The same in double precision.
+    pub(crate) fn double(&self) -> &OnceLock<Packed<f64>> {
+        &self.double
     }
 
     /// Some of the rows, for a kernel to work on.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, Rows, pairs};
+use super::{DotFunction, Kernel, Rows, pairs};
 
 /// The polynomial kernel; homogeneous when c = 0
 ///
@@ -39,5 +39,9 @@ impl Kernel for Polynomial {
 
     fn always_positive_semidefinite(&self) -> bool {
         self.coef0 >= 0.0
+    }
+
+    fn of_dots(&self) -> Option<DotFunction> {
+        Some(DotFunction::Polynomial { gamma: self.gamma, coef0: self.coef0, degree: self.degree })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, Rows, pairs};
+use super::{DotFunction, Kernel, Rows, pairs};
 
 /// The Gaussian kernel
 ///
@@ -27,5 +27,9 @@ impl Kernel for Rbf {
 
     fn always_positive_semidefinite(&self) -> bool {
         true
+    }
+
+    fn of_dots(&self) -> Option<DotFunction> {
+        Some(DotFunction::Rbf { gamma: self.gamma })
     }
 }

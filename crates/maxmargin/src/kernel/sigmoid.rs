@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, Rows, pairs};
+use super::{DotFunction, Kernel, Rows, pairs};
 
 /// The sigmoid kernel; not always positive semidefinite
 ///
@@ -25,5 +25,9 @@ impl Kernel for Sigmoid {
 
     fn always_positive_semidefinite(&self) -> bool {
         false
+    }
+
+    fn of_dots(&self) -> Option<DotFunction> {
+        Some(DotFunction::Sigmoid { gamma: self.gamma, coef0: self.coef0 })
     }
 }
