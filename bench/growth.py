@@ -53,8 +53,8 @@ def markdown(content: dict, lines: list[Series], name: str) -> str:
     text = ["# How the time of a fit grows", ""]
     quick = "**A quick try on a few rows: no result.** " if content["settings"]["quick"] else ""
     text.append(
-        f"{quick}{content['date']}, commit {content['commit']}. Seconds of fit on the first n rows of the training part of {name} "
-        "(medians), and the exponent e of the line t = a·nᵉ fitted by least squares to their logarithms."
+        f"{quick}{content['date']}, commit {content['commit']}. Seconds of fit on the first n rows of training "
+        f"of {name} (medians), and the exponent e of the line t = a·nᵉ fitted by least squares to their logarithms."
     )
     text += ["", "| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     for line in lines:

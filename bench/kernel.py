@@ -18,7 +18,9 @@ def main() -> None:
     add_common(parser)
     parser.add_argument("--sets", metavar="NAMES", help="such as a9a,usps [default: all]")
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="rounds of a fit below 20 s [default: 3]")
-    parser.add_argument("--peers", default="libsvm,sklearn,intelex", metavar="NAMES", help="[default: %(default)s]; also libsvm-omp")
+    parser.add_argument(
+        "--peers", default="libsvm,sklearn,intelex", metavar="NAMES", help="[default: %(default)s]; also libsvm-omp"
+    )
     arguments = parser.parse_args()
 
     source = data_folder(arguments.data)

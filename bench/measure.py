@@ -61,7 +61,14 @@ def measure(method: str, problem: Problem, prepared: Prepared, settings: Setting
     if method == OURS:
         return ours(problem, prepared, settings, check)
     threads = 1 if method in ("libsvm", "sklearn") else settings.threads
-    command = [sys.executable, str(HERE / "peers.py"), method, str(prepared.folder), repr(problem.c), repr(problem.gamma)]
+    command = [
+        sys.executable,
+        str(HERE / "peers.py"),
+        method,
+        str(prepared.folder),
+        repr(problem.c),
+        repr(problem.gamma),
+    ]
     command += [repr(settings.tolerance), str(settings.memory_megabytes), str(threads)] + (["check"] if check else [])
     environment = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(settings.threads)}
     finished = run(command, settings.limit_seconds, environment)
@@ -87,7 +94,9 @@ def ours(problem: Problem, prepared: Prepared, settings: Settings, check: bool) 
         trained["predict_peak_bytes"] = finished.peak_bytes
 
         if check:
-            finished = run([str(settings.program), "verify", str(model), str(prepared.train_text)], settings.limit_seconds)
+            finished = run(
+                [str(settings.program), "verify", str(model), str(prepared.train_text)], settings.limit_seconds
+            )
             trained["verify_exit_code"] = finished.code
             trained["verify_seconds"] = finished.seconds
             command = [sys.executable, str(HERE / "check_ours.py"), str(model), str(prepared.folder)]

@@ -26,8 +26,8 @@ def markdown(content: dict) -> str:
     text = [
         "# Memory",
         "",
-        f"{quick}{content['date']}, commit {content['commit']}. Peak memory of `maxmargin train --memory`, in MiB; allowed are "
-        "the budget, a tenth of it and 64 MiB.",
+        f"{quick}{content['date']}, commit {content['commit']}. Peak memory of `maxmargin train --memory`, in MiB; "
+        "allowed are the budget, a tenth of it and 64 MiB.",
         "",
         "| set | budget | allowed | peak | | fit, seconds |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -37,7 +37,11 @@ def markdown(content: dict) -> str:
         if "error" in m:
             cells += ["–", m["error"], "–"]
         else:
-            cells += [f"{m['peak_bytes'] / MIB:,.0f}", "within" if m["within"] else "**above**", f"{m['fit_seconds']:.2f}"]
+            cells += [
+                f"{m['peak_bytes'] / MIB:,.0f}",
+                "within" if m["within"] else "**above**",
+                f"{m['fit_seconds']:.2f}",
+            ]
         text.append("| " + " | ".join(cells) + " |")
     return "\n".join(text) + "\n"
 
@@ -62,7 +66,14 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as scratch:
                 measured = train(asked, data, settings, name, Path(scratch) / "model.mm")
             limit = allowed(budget)
-            measurement = {"set": asked.name, "method": OURS, "round": 0, "budget": name, "budget_bytes": budget, "allowed_bytes": limit}
+            measurement = {
+                "set": asked.name,
+                "method": OURS,
+                "round": 0,
+                "budget": name,
+                "budget_bytes": budget,
+                "allowed_bytes": limit,
+            }
             if "error" not in measured:
                 measurement["within"] = measured["peak_bytes"] <= limit
             record.add({**measurement, **measured})

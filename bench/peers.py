@@ -1,7 +1,9 @@
-"""Measures one peer on one set in a process of its own: `peers.py PEER FOLDER C GAMMA TOLERANCE CACHE_MB THREADS [check]`.
+"""Measures one peer on one set in a process of its own.
 
-The data are read and converted before the clock starts; then fit is timed, then predict. What is checked afterwards (the
-objective, in double precision on the rows as they were read) is outside both clocks and outside the memory reported.
+`peers.py PEER FOLDER C GAMMA TOLERANCE CACHE_MB THREADS [check]`; LIBSVM takes its threads from OMP_NUM_THREADS.
+
+The data are read and converted before the clock starts; then fit is timed, then predict. What is checked afterwards
+(the objective, in double precision on the rows as they were read) is outside both clocks and the memory reported.
 Prints one JSON object.
 """
 
@@ -55,7 +57,8 @@ class Libsvm:
         self.library = svm.libsvm
         self.to_model = svm.toPyModel
         self.parameter = svm.svm_parameter(
-            f"-s 0 -t 2 -q -c {settings.c!r} -g {settings.gamma!r} -e {settings.tolerance!r} -m {settings.cache_megabytes}"
+            f"-s 0 -t 2 -q -c {settings.c!r} -g {settings.gamma!r} -e {settings.tolerance!r} "
+            f"-m {settings.cache_megabytes}"
         )
         self.problem = svm.svm_problem(labels, rows)
         self.test = svm.svm_problem(np.zeros(test.shape[0]), test)

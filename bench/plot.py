@@ -47,7 +47,8 @@ def growth_svg(lines: list[Series], title: str) -> str:
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         text(LEFT, 28, title, size=16),
         text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, "rows n", anchor="middle"),
-        f'<text transform="translate(20 {(TOP + HEIGHT - BOTTOM) / 2:.1f}) rotate(-90)" text-anchor="middle">seconds of fit</text>',
+        f'<text transform="translate(20 {(TOP + HEIGHT - BOTTOM) / 2:.1f}) rotate(-90)" text-anchor="middle">'
+        "seconds of fit</text>",
     ]
     for power in range(low, high + 1):
         height = y(10.0**power)
@@ -61,7 +62,10 @@ def growth_svg(lines: list[Series], title: str) -> str:
         if x(n) - last >= LABEL_GAP:
             svg.append(text(x(n), HEIGHT - BOTTOM + 20, f"{n / 1000:g}k" if n >= 1000 else str(n), anchor="middle"))
             last = x(n)
-    svg.append(f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH - RIGHT - LEFT}" height="{HEIGHT - BOTTOM - TOP}" fill="none" stroke="#666666"/>')
+    svg.append(
+        f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH - RIGHT - LEFT}" height="{HEIGHT - BOTTOM - TOP}" '
+        'fill="none" stroke="#666666"/>'
+    )
 
     for place, (line, height) in enumerate(zip(lines, label_heights([y(line.points[-1][1]) for line in lines]))):
         colour = COLOURS[place % len(COLOURS)]
@@ -90,7 +94,8 @@ def label_heights(wanted: list[float]) -> list[float]:
 
 
 def text(x: float, y: float, content: str, anchor: str = "start", colour: str = "#222222", size: int = 13) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="{size}">{escape(content)}</text>'
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f'<text {place} fill="{colour}" font-size="{size}">{escape(content)}</text>'
 
 
 def stroke(x1: float, y1: float, x2: float, y2: float, colour: str, dashed: bool = False) -> str:

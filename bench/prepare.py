@@ -9,8 +9,8 @@ import json
 import lzma
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 from scipy import sparse

@@ -56,7 +56,7 @@ def begin(benchmark: str, settings: dict, out: str | None, quick: bool, go_on: b
     path = path_for(benchmark, out, quick)
     fresh = {
         "benchmark": benchmark,
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "commit": git("rev-parse", "HEAD"),
         "changed_since_commit": bool(git("status", "--porcelain", "--untracked-files=no")),
         "machine": machine(),
@@ -92,7 +92,9 @@ def read(path: Path) -> dict:
 
 def git(*arguments: str) -> str | None:
     try:
-        return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True
+        ).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
 

@@ -11,11 +11,18 @@ SHORT_SECONDS = 20
 LONG_SECONDS = 60
 
 # A setting of a peer that is so much slower than the peer's best one is not repeated: the best setting counts.
-HOPELESS = 1.5
+# Above the 1.6 by which the speed of a machine may change meanwhile.
+HOPELESS = 2.0
 
 
 def run_rounds(
-    record: Record, problem: Problem, prepared: Prepared, methods: list[str], repeats: int, settings: Settings, name: str
+    record: Record,
+    problem: Problem,
+    prepared: Prepared,
+    methods: list[str],
+    repeats: int,
+    settings: Settings,
+    name: str,
 ) -> None:
     """Measures the methods on a set into the record, leaving out what it already holds."""
     for round in range(repeats):
@@ -56,7 +63,9 @@ def line(measured: dict) -> str:
     if "error" in measured:
         return measured["error"]
     predict = measured.get("predict_seconds")
-    text = f"fit {measured['fit_seconds']:.3f} s, predict " + ("not reported" if predict is None else f"{predict:.3f} s")
+    text = f"fit {measured['fit_seconds']:.3f} s, predict " + (
+        "not reported" if predict is None else f"{predict:.3f} s"
+    )
     text += f", {measured['peak_bytes'] / 2**20:.0f} MiB"
     if "objective" in measured:
         text += f", objective {measured['objective']:.6g}, accuracy {measured['accuracy']:.4f}"

@@ -1,6 +1,6 @@
 """The sets of the kernel table: where they come from, how they are made, and the parameters they are trained with.
 
-Only the standard library is imported here: the programs that start the measured processes must stay small (see child.py).
+Only the standard library is imported here: the programs that start the measured processes must stay small (child.py).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def data_folder(given: str | None) -> Path:
 
 
 def prepared(data: str, source: Path, rows: tuple[int, int] | None = None) -> Prepared:
-    """The set, made now if the cache does not hold it; `rows` keeps the first so many of the training and test parts."""
+    """The set, made now if the cache does not hold it; `rows` keeps the first of the training and test parts."""
     folder = CACHE / (f"{data}-{rows[0]}-{rows[1]}" if rows else data)
     about = read_about(folder)
     if about is None:
@@ -106,7 +106,9 @@ def prepared(data: str, source: Path, rows: tuple[int, int] | None = None) -> Pr
             raise Failure(f"the set {data} could not be prepared", "see the message above")
         about = read_about(folder)
         if about is None:
-            raise Failure(f"the set {data} was prepared, but {folder} does not hold it", f"remove {CACHE} and try again")
+            raise Failure(
+                f"the set {data} was prepared, but {folder} does not hold it", f"remove {CACHE} and try again"
+            )
     return Prepared(folder, about)
 
 

@@ -160,7 +160,11 @@ def intelex_table(results: Results) -> str | None:
     settings = [m for m in results.methods if family(m) == "intelex"]
     if not settings:
         return None
-    head = ["set", *(f"{m.removeprefix('intelex-')}" for m in settings), *(f"objective {m.removeprefix('intelex-')}" for m in settings)]
+    head = [
+        "set",
+        *(f"{m.removeprefix('intelex-')}" for m in settings),
+        *(f"objective {m.removeprefix('intelex-')}" for m in settings),
+    ]
     rows = []
     for set in results.sets:
         seconds = [shown(results.timing(set, m, "fit_seconds")) for m in settings]
@@ -170,7 +174,17 @@ def intelex_table(results: Results) -> str | None:
 
 def check_table(results: Results) -> str:
     reference = results.reference()
-    head = ["set", "objective", "certified − recomputed", "vs LIBSVM", "SVs", "SVs LIBSVM", "accuracy", "vs LIBSVM, points", "verify"]
+    head = [
+        "set",
+        "objective",
+        "certified − recomputed",
+        "vs LIBSVM",
+        "SVs",
+        "SVs LIBSVM",
+        "accuracy",
+        "vs LIBSVM, points",
+        "verify",
+    ]
     rows = []
     for set in results.sets:
         objective, certified = results.value(set, OURS, "objective"), results.value(set, OURS, "certified_objective")
@@ -216,7 +230,9 @@ def misses(results: Results) -> list[str]:
             if mean is None:
                 found.append(f"{what}, geometric mean: no ratio to {TITLES[peer]} was measured (target {target:g}×)")
             elif mean[0].times < target:
-                found.append(f"{what}, geometric mean of {mean[1]} sets: {mean[0]} of {TITLES[peer]}, target {target:g}×")
+                found.append(
+                    f"{what}, geometric mean of {mean[1]} sets: {mean[0]} of {TITLES[peer]}, target {target:g}×"
+                )
     for set in results.sets:
         objective, accuracy = results.objective_difference(set, OURS), results.accuracy_difference(set, OURS)
         if objective is not None and objective < -OBJECTIVE_SLACK:
@@ -228,7 +244,9 @@ def misses(results: Results) -> list[str]:
             found.append(f"verify, {set}: " + ("not run" if code is None else f"exit code {code}"))
         stops = {m["stop"] for m in results.of(set, OURS) if "stop" in m} - {"converged"}
         found += [f"stop, {set}: {stop}" for stop in sorted(stops)]
-    found += [f"failed, {m['set']}, {m['method']}: {m['error']}" for m in results.content["measurements"] if "error" in m]
+    found += [
+        f"failed, {m['set']}, {m['method']}: {m['error']}" for m in results.content["measurements"] if "error" in m
+    ]
     return found
 
 
@@ -240,22 +258,28 @@ def kernel_markdown(content: dict) -> str:
     quick = "**A quick try on a few rows: no result.** " if settings["quick"] else ""
     missed = misses(results)
     intelex = intelex_table(results)
+    threads = settings["threads"]
     parts = [
         "# Kernel machines beside the peers",
-        f"{quick}{content['date']}, commit {content['commit']}{changed}. {machine['processor']}, {machine['cores']} cores. {versions}.",
-        f"Gaussian kernel, tolerance {settings['tolerance']:g}, {settings['memory_megabytes']} MB of cache. maxmargin and intelex on "
-        f"{settings['threads']} threads, LIBSVM and scikit-learn on one (`omp`: LIBSVM on {settings['threads']}). Medians of "
-        "interleaved rounds, their number in parentheses; the best setting of each peer counts. A ratio is how many times "
-        "faster maxmargin is.",
+        f"{quick}{content['date']}, commit {content['commit']}{changed}. {machine['processor']}, "
+        f"{machine['cores']} cores. {versions}.",
+        f"Gaussian kernel, tolerance {settings['tolerance']:g}, {settings['memory_megabytes']} MB of cache. maxmargin "
+        f"and intelex on {threads} threads, LIBSVM and scikit-learn on one (`omp`: LIBSVM on {threads}). Medians of "
+        "interleaved rounds, their number in parentheses; the best setting of each peer counts. A ratio is how many "
+        "times faster maxmargin is.",
         "## Fit, seconds",
         timing_table(results, "fit_seconds"),
         "## Predict, seconds",
         timing_table(results, "predict_seconds"),
         "## Is it the same answer?",
-        "The objective is the dual one, summed over the machines, recomputed in double precision from the coefficients. Above "
-        "zero is nearer to the maximum.",
+        "The objective is the dual one, summed over the machines, recomputed in double precision from the "
+        "coefficients. Above zero is nearer to the maximum.",
         check_table(results),
-        *(["## intelex in all its settings", "Seconds of fit, and the objective relative to LIBSVM's.", intelex] if intelex else []),
+        *(
+            ["## intelex in all its settings", "Seconds of fit, and the objective relative to LIBSVM's.", intelex]
+            if intelex
+            else []
+        ),
         "## Peak memory of the process, MiB",
         "The peers' include Python and the data as arrays.",
         memory_table(results),
