@@ -15,7 +15,7 @@ use crate::kernel::{Packed, Points};
 pub(crate) const MOST_LANES: usize = 64;
 
 /// A precision: `f32` or `f64`.
-pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + 'static {
+pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + bytemuck::Pod {
     /// How many rows lie side by side in a panel.
     const LANES: usize;
     /// The largest number that is still far from overflow when squared and summed.

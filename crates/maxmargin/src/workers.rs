@@ -58,6 +58,14 @@ impl Workers {
         }
     }
 
+    /// Calls `work` for each part, and hands back the results in order.
+    pub fn map_parts<T: Send, R: Send>(&self, parts: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+        match &self.pool {
+            Some(pool) if parts.len() > 1 => pool.install(|| parts.par_iter_mut().map(&work).collect()),
+            _ => parts.iter_mut().map(work).collect(),
+        }
+    }
+
     /// Calls `work` for each range of at most `size` within `0..len`, and hands back the results in order.
     pub fn map_chunks<R: Send>(
         &self,

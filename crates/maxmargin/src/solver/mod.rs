@@ -15,6 +15,7 @@
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
 //! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock.
 
+mod block_smo;
 mod cache;
 mod cholesky;
 mod choose;
@@ -53,6 +54,8 @@ use smo::DualSolution;
 pub enum SolverKind {
     /// Sequential minimal optimisation, second-order selection.
     Smo,
+    /// Sequential minimal optimisation in blocks: the engine for kernels and many rows.
+    BlockSmo,
     /// Stochastic dual coordinate ascent.
     DualAscent,
     /// The dual as a general quadratic program.
@@ -75,8 +78,9 @@ pub enum SolverKind {
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 10] = [
+    pub const ALL: [SolverKind; 11] = [
         SolverKind::Smo,
+        SolverKind::BlockSmo,
         SolverKind::DualAscent,
         SolverKind::InteriorPoint,
         SolverKind::Newton,
@@ -92,6 +96,7 @@ impl SolverKind {
     pub fn name(self) -> &'static str {
         match self {
             SolverKind::Smo => "smo",
+            SolverKind::BlockSmo => "block-smo",
             SolverKind::DualAscent => "dual-ascent",
             SolverKind::InteriorPoint => "interior-point",
             SolverKind::Newton => "newton",
@@ -195,6 +200,7 @@ pub struct Solution {
 pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     match kind {
         SolverKind::Smo => smo::supports(problem, settings),
+        SolverKind::BlockSmo => block_smo::supports(problem, settings),
         SolverKind::DualAscent => dual_ascent::supports(problem, settings),
         SolverKind::InteriorPoint => interior_point::supports(problem, settings),
         SolverKind::Newton => newton::supports(problem, settings),
@@ -220,6 +226,7 @@ pub fn solve(
     supports(kind, problem, settings)?;
     Ok(match kind {
         SolverKind::Smo => smo::solve(problem, settings, control),
+        SolverKind::BlockSmo => block_smo::solve(problem, settings, control),
         SolverKind::DualAscent => dual_ascent::solve(problem, settings, control),
         SolverKind::InteriorPoint => interior_point::solve(problem, settings, control),
         SolverKind::Newton => newton::solve(problem, settings, control),
