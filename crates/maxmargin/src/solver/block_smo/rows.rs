@@ -2,7 +2,7 @@
 
 use super::slab::Slab;
 use super::slots::Slots;
-use crate::kernel::{Panel, Tiles};
+use crate::kernel::{Gram, Panel, Tiles};
 use crate::simd::{Real, vectorised};
 use crate::workers::Workers;
 
@@ -10,15 +10,23 @@ use crate::workers::Workers;
 const PART: usize = 512;
 
 /// Rows that are computed or added at a time.
-const GROUP: usize = 64;
+pub(super) const GROUP: usize = 64;
 
-/// A row that takes part in an update.
+/// A variable that moved.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
-    /// The row's place in the points.
+pub(super) struct Move {
+    pub(super) variable: usize,
+    /// The place of its row in the points.
     pub(super) place: u32,
     /// `s_j Δα_j`
     pub(super) amount: f64,
+}
+
+/// A row that takes part in an update.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    place: u32,
+    amount: f64,
     /// Where the row is kept.
     slot: Option<u32>,
     /// Whether it has to be computed.
@@ -32,8 +40,6 @@ pub(super) struct KernelRows<'a, T: Real> {
     parts: Vec<Part<'a, T>>,
     slots: Slots,
     budget: u64,
-    /// Rows computed so far, by their length.
-    pub(super) computed: u64,
 }
 
 struct Part<'a, T: Real> {
@@ -54,8 +60,8 @@ struct Part<'a, T: Real> {
 }
 
 impl<'a, T: Real> KernelRows<'a, T> {
-    /// All of the variables active, no row kept; u = `sums`.
-    pub(super) fn new(tiles: Tiles<'a, T>, rows: &[usize], sums: &[f64], workers: &'a Workers, budget: u64) -> Self {
+    /// All of the variables active, no row kept, u = 0.
+    pub(super) fn new(tiles: Tiles<'a, T>, rows: &[usize], workers: &'a Workers, budget: u64) -> Self {
         let mut parts: Vec<Part<'a, T>> = (0..rows.len())
             .step_by(PART)
             .map(|first| Part {
@@ -73,18 +79,10 @@ impl<'a, T: Real> KernelRows<'a, T> {
             let part = &mut part[0];
             let active: Vec<u32> = (part.first as u32..part.end as u32).collect();
             part.activate(&tiles, active, rows);
-            for (k, sum) in part.active.iter().zip(&mut part.sums) {
-                *sum = sums[*k as usize];
-            }
         });
-        let mut kept = KernelRows { tiles, workers, parts, slots: Slots::new(rows.len()), budget, computed: 0 };
+        let mut kept = KernelRows { tiles, workers, parts, slots: Slots::new(rows.len()), budget };
         kept.resize_slots();
         kept
-    }
-
-    /// Bytes that a cached row takes for this many variables, at most.
-    pub(super) fn row_bytes(variables: usize) -> u64 {
-        (variables.next_multiple_of(T::LANES) * size_of::<T>()) as u64
     }
 
     /// As many slots as the budget allows for the width of now, and not fewer than there are.
@@ -122,24 +120,23 @@ impl<'a, T: Real> KernelRows<'a, T> {
         self.parts.iter().map(|part| part.active.len()).sum()
     }
 
-    /// `u += Σ_j amount_j K_j` over rows of `(variable, place, amount)`, in this order.
-    pub(super) fn add(&mut self, moves: &[(usize, u32, f64)]) {
-        let variables: Vec<usize> = moves.iter().map(|&(variable, ..)| variable).collect();
+    /// `u += Σ_j amount_j K_j`, in the order of the moves.
+    pub(super) fn add(&mut self, moves: &[Move]) {
+        let variables: Vec<usize> = moves.iter().map(|change| change.variable).collect();
         let found = self.slots.take(&variables);
         let changes: Vec<Change> = moves
             .iter()
             .zip(found)
-            .map(|(&(_, place, amount), (slot, fresh))| Change { place, amount, slot, fresh })
+            .map(|(&Move { place, amount, .. }, (slot, fresh))| Change { place, amount, slot, fresh })
             .collect();
-        self.computed += changes.iter().filter(|change| change.fresh).count() as u64;
         let tiles = &self.tiles;
         self.workers.fill_chunks(&mut self.parts, 1, |_, part| part[0].add(tiles, &changes));
     }
 
     /// [`KernelRows::add`] without keeping rows: the variables may be any.
-    pub(super) fn add_passing(&mut self, moves: &[(usize, u32, f64)]) {
-        let changes: Vec<Change> =
-            moves.iter().map(|&(_, place, amount)| Change { place, amount, slot: None, fresh: true }).collect();
+    pub(super) fn add_passing(&mut self, moves: &[Move]) {
+        let passing = |&Move { place, amount, .. }: &Move| Change { place, amount, slot: None, fresh: true };
+        let changes: Vec<Change> = moves.iter().map(passing).collect();
         let tiles = &self.tiles;
         self.workers.fill_chunks(&mut self.parts, 1, |_, part| part[0].add(tiles, &changes));
     }
@@ -278,6 +275,15 @@ impl<'a, T: Real> Part<'a, T> {
         }
         true
     }
+}
+
+/// Bytes that the panels of `rows` rows take, the points' packed rows included; `size` is that of a number.
+pub(super) fn panel_bytes(gram: Gram<'_>, rows: usize, size: u64) -> u64 {
+    let matrix = gram.points().matrix();
+    let packed = matrix.entries() as u64 * (size + 4) + 12 * matrix.rows() as u64;
+    let entries = matrix.entries() as u64 / matrix.rows().max(1) as u64 * 64;
+    let columns = (matrix.columns() as u64).min(entries);
+    packed + rows as u64 * columns * size
 }
 
 /// Panels of these rows.
