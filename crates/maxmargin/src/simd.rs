@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use pulp::{Arch, Simd, WithSimd};
 
+use crate::data::{Buffer, Values};
 use crate::kernel::{Packed, Points};
 
 /// The most lanes that a panel has in any precision.
@@ -18,6 +19,9 @@ pub(crate) const MOST_LANES: usize = 64;
 pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + bytemuck::Pod {
     /// How many rows lie side by side in a panel.
     const LANES: usize;
+    /// How many rows lie side by side in a narrow panel, for few rows; and how many lanes a block of dense rows meets at
+    /// a time.
+    const NARROW: usize;
     /// The largest number that is still far from overflow when squared and summed.
     const SAFE: f64;
     /// Half a unit in the last place of 1.
@@ -32,10 +36,19 @@ pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<
     fn count(value: u8) -> Self;
     /// Where points keep their rows packed in this precision.
     fn packed(points: &Points) -> &OnceLock<Packed<Self>>;
-    /// `out[targets[k] + lane] = ⟨row places[k], lane of the panel⟩` for rows of numbers at places.
-    fn sparse_dots(rows: SparseRows<'_, Self>, panel: &[Self], each: impl EachRow<Self>);
-    /// The same for rows without gaps.
-    fn dense_dots(rows: DenseRows<'_, Self>, panel: &[Self], each: impl EachRow<Self>);
+    /// The numbers of a matrix as they are, when they have this precision.
+    fn shared(values: &Values) -> Option<&Buffer<Self>>;
+    /// `dots[k * stride + lane] = ⟨row k, lane⟩` for a panel `[slot][lane]` of L lanes.
+    fn sparse_dots<const L: usize>(
+        arch: Arch,
+        rows: &[SparseRow<'_, Self>],
+        slots: Option<&[u32]>,
+        panel: &[Self],
+        dots: &mut [Self],
+        stride: usize,
+    );
+    /// The same for rows without gaps, and a panel of [`Real::NARROW`] lanes.
+    fn dense_dots(arch: Arch, rows: &[&[Self]], panel: &[Self], dots: &mut [Self], stride: usize);
     /// `self + other` and friends, which std has no common trait for.
     fn plus(self, other: Self) -> Self;
     /// `self · other`
@@ -46,32 +59,24 @@ pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<
     fn over(self, other: Self) -> Self;
 }
 
-/// Some rows of a sparse matrix.
-pub(crate) struct SparseRows<'a, T> {
-    pub(crate) offsets: &'a [usize],
-    pub(crate) indices: &'a [u32],
+/// The entries of a row, by their columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SparseRow<'a, T> {
+    /// Increasing.
+    pub(crate) columns: &'a [u32],
+    /// As many as columns.
     pub(crate) values: &'a [T],
-    pub(crate) places: &'a [u32],
-    /// The panel's own place of each column, `u32::MAX` where it has none; `None` when all columns have theirs.
-    pub(crate) slots: Option<&'a [u32]>,
 }
 
-/// Some rows of a dense matrix.
-pub(crate) struct DenseRows<'a, T> {
-    pub(crate) columns: usize,
-    pub(crate) values: &'a [T],
-    pub(crate) places: &'a [u32],
+impl<T> Default for SparseRow<'_, T> {
+    fn default() -> Self {
+        SparseRow { columns: &[], values: &[] }
+    }
 }
 
-/// What happens to the dot products of a row, one a lane, while they are still at hand.
-pub(crate) trait EachRow<T> {
-    /// Takes the dot products of the k-th row.
-    fn take(&mut self, k: usize, dots: &[T]);
-}
-
-/// Runs a closure with the widest instructions there are. It must be `#[inline(always)]`, or it stays as it is.
+/// Runs a closure with the instructions of `arch`. It must be `#[inline(always)]`, or it stays as it is.
 #[inline(always)]
-pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorised<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
     struct Work<F>(F);
     impl<R, F: FnOnce() -> R> WithSimd for Work<F> {
         type Output = R;
@@ -80,16 +85,18 @@ pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
             (self.0)()
         }
     }
-    Arch::new().dispatch(Work(work))
+    arch.dispatch(Work(work))
 }
 
 macro_rules! precision {
     (
-        $real:ident, lanes $lanes:literal, safe $safe:literal, field $field:ident, splat $splat:ident, mul_add $mul_add:ident,
-        view $view:ident, view_mut $view_mut:ident, width $width:ident, exp $exp:ident
+        $real:ident, lanes $lanes:literal, narrow $narrow:literal, safe $safe:literal, variant $variant:ident,
+        field $field:ident, splat $splat:ident, mul_add $mul_add:ident, view $view:ident, view_mut $view_mut:ident,
+        vector $vector:ident, width $width:ident, exp $exp:ident
     ) => {
         impl Real for $real {
             const LANES: usize = $lanes;
+            const NARROW: usize = $narrow;
             const SAFE: f64 = $safe;
             const ROUNDING: f64 = $real::EPSILON as f64 / 2.0;
 
@@ -117,6 +124,13 @@ macro_rules! precision {
                 points.$field()
             }
 
+            fn shared(values: &Values) -> Option<&Buffer<Self>> {
+                match values {
+                    Values::$variant(values) => Some(values),
+                    _ => None,
+                }
+            }
+
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
                 self + other
@@ -137,112 +151,205 @@ macro_rules! precision {
                 self / other
             }
 
-            fn sparse_dots(rows: SparseRows<'_, Self>, panel: &[Self], each: impl EachRow<Self>) {
-                struct Work<'a, E>(SparseRows<'a, $real>, &'a [$real], E);
-                impl<E: EachRow<$real>> WithSimd for Work<'_, E> {
+            fn sparse_dots<const L: usize>(
+                arch: Arch,
+                rows: &[SparseRow<'_, Self>],
+                slots: Option<&[u32]>,
+                panel: &[Self],
+                dots: &mut [Self],
+                stride: usize,
+            ) {
+                struct Work<'a, const L: usize> {
+                    rows: &'a [SparseRow<'a, $real>],
+                    slots: Option<&'a [u32]>,
+                    panel: &'a [$real],
+                    dots: &'a mut [$real],
+                    stride: usize,
+                }
+                impl<const L: usize> WithSimd for Work<'_, L> {
                     type Output = ();
                     #[inline(always)]
                     fn with_simd<S: Simd>(self, simd: S) {
-                        match $lanes / S::$width {
-                            4 => self.run::<S, 4>(simd),
-                            8 => self.run::<S, 8>(simd),
-                            16 => self.run::<S, 16>(simd),
-                            _ => self.run::<S, $lanes>(simd),
+                        // Eight sums on their way hide what one takes: few lanes leave room for several rows.
+                        match L / S::$width {
+                            1 => self.run::<S, 1, 8>(simd),
+                            2 => self.run::<S, 2, 4>(simd),
+                            4 => self.run::<S, 4, 2>(simd),
+                            8 => self.run::<S, 8, 1>(simd),
+                            16 => self.run::<S, 16, 1>(simd),
+                            32 => self.run::<S, 32, 1>(simd),
+                            _ => self.run::<S, 64, 1>(simd),
                         }
                     }
                 }
-                impl<E: EachRow<$real>> Work<'_, E> {
-                    /// The sums of all lanes stay in N vector registers while the row's entries pass by.
+                impl<const L: usize> Work<'_, L> {
                     #[inline(always)]
-                    fn run<S: Simd, const N: usize>(self, simd: S) {
-                        let Work(rows, panel, mut each) = self;
-                        let mut dots = [0.0; $lanes];
-                        for (k, &place) in rows.places.iter().enumerate() {
-                            let span = rows.offsets[place as usize]..rows.offsets[place as usize + 1];
-                            let mut sums = [simd.$splat(0.0); N];
-                            let entries = rows.indices[span.clone()].iter().zip(&rows.values[span]);
-                            for (&column, &value) in entries {
-                                let slot = match rows.slots {
-                                    None => column,
-                                    Some(slots) => slots[column as usize],
-                                };
-                                if slot == u32::MAX {
-                                    continue;
-                                }
-                                let start = slot as usize * $lanes;
-                                let lanes = S::$view(&panel[start..start + $lanes]).0;
-                                let value = simd.$splat(value);
-                                for n in 0..N {
-                                    sums[n] = simd.$mul_add(value, lanes[n], sums[n]);
-                                }
+                    fn run<S: Simd, const N: usize, const R: usize>(self, simd: S) {
+                        let panel = S::$view(self.panel).0.as_chunks::<N>().0;
+                        let (groups, rest) = self.rows.as_chunks::<R>();
+                        let mut dots = self.dots.chunks_mut(self.stride);
+                        let store = |dots: Option<&mut [$real]>, sums: &[S::$vector; N]| {
+                            if let Some(dots) = dots {
+                                S::$view_mut(&mut dots[..L]).0.copy_from_slice(sums);
                             }
-                            S::$view_mut(&mut dots).0.copy_from_slice(&sums);
-                            each.take(k, &dots);
+                        };
+                        for group in groups {
+                            let sums = match self.slots {
+                                None => several::<S, N, R>(
+                                    simd,
+                                    group,
+                                    #[inline(always)]
+                                    |column| panel.get(column),
+                                ),
+                                Some(slots) => several::<S, N, R>(
+                                    simd,
+                                    group,
+                                    #[inline(always)]
+                                    |column| panel.get(slots[column] as usize),
+                                ),
+                            };
+                            sums.iter().for_each(|sums| store(dots.next(), sums));
+                        }
+                        for row in rest {
+                            let [sums] = match self.slots {
+                                None => several::<S, N, 1>(
+                                    simd,
+                                    &[*row],
+                                    #[inline(always)]
+                                    |column| panel.get(column),
+                                ),
+                                Some(slots) => several::<S, N, 1>(
+                                    simd,
+                                    &[*row],
+                                    #[inline(always)]
+                                    |column| panel.get(slots[column] as usize),
+                                ),
+                            };
+                            store(dots.next(), &sums);
                         }
                     }
                 }
-                Arch::new().dispatch(Work(rows, panel, each));
+                /// The sums of R rows stay in N vector registers each while the rows' entries pass by.
+                #[inline(always)]
+                fn several<'p, S: Simd, const N: usize, const R: usize>(
+                    simd: S,
+                    rows: &[SparseRow<'_, $real>; R],
+                    lanes: impl Fn(usize) -> Option<&'p [S::$vector; N]>,
+                ) -> [[S::$vector; N]; R]
+                where
+                    S::$vector: 'p,
+                {
+                    let mut sums = [[simd.$splat(0.0); N]; R];
+                    let common = rows.iter().map(|row| row.columns.len()).min().unwrap_or(0);
+                    if R > 1 {
+                        let heads = rows.map(|row| (&row.columns[..common], &row.values[..common]));
+                        for entry in 0..common {
+                            for r in 0..R {
+                                step(simd, &mut sums[r], lanes(heads[r].0[entry] as usize), heads[r].1[entry]);
+                            }
+                        }
+                    }
+                    let from = if R > 1 { common } else { 0 };
+                    for r in 0..R {
+                        for (&column, &value) in rows[r].columns[from..].iter().zip(&rows[r].values[from..]) {
+                            step(simd, &mut sums[r], lanes(column as usize), value);
+                        }
+                    }
+                    sums
+                }
+                /// One entry meets all lanes of its column, if the panel has it.
+                #[inline(always)]
+                fn step<S: Simd, const N: usize>(
+                    simd: S,
+                    sums: &mut [S::$vector; N],
+                    lanes: Option<&[S::$vector; N]>,
+                    value: $real,
+                ) {
+                    if let Some(lanes) = lanes {
+                        let value = simd.$splat(value);
+                        for n in 0..N {
+                            sums[n] = simd.$mul_add(value, lanes[n], sums[n]);
+                        }
+                    }
+                }
+                arch.dispatch(Work::<L> { rows, slots, panel, dots, stride });
             }
 
-            fn dense_dots(rows: DenseRows<'_, Self>, panel: &[Self], each: impl EachRow<Self>) {
-                struct Work<'a, E>(DenseRows<'a, $real>, &'a [$real], E);
-                impl<E: EachRow<$real>> WithSimd for Work<'_, E> {
+            fn dense_dots(arch: Arch, rows: &[&[Self]], panel: &[Self], dots: &mut [Self], stride: usize) {
+                struct Work<'a> {
+                    rows: &'a [&'a [$real]],
+                    panel: &'a [$real],
+                    dots: &'a mut [$real],
+                    stride: usize,
+                }
+                impl WithSimd for Work<'_> {
                     type Output = ();
                     #[inline(always)]
-                    fn with_simd<S: Simd>(mut self, simd: S) {
-                        let whole = self.0.places.len() / 4 * 4;
-                        for k in (0..whole).step_by(4) {
-                            self.run::<S, 4>(simd, k);
-                        }
-                        for k in whole..self.0.places.len() {
-                            self.run::<S, 1>(simd, k);
+                    fn with_simd<S: Simd>(self, simd: S) {
+                        match $narrow / S::$width {
+                            1 => self.run::<S, 1>(simd),
+                            2 => self.run::<S, 2>(simd),
+                            4 => self.run::<S, 4>(simd),
+                            _ => self.run::<S, $narrow>(simd),
                         }
                     }
                 }
-                impl<E: EachRow<$real>> Work<'_, E> {
-                    /// R rows times two vectors of lanes at a time: their sums stay in registers.
+                impl Work<'_> {
                     #[inline(always)]
-                    fn run<S: Simd, const R: usize>(&mut self, simd: S, k: usize) {
-                        let Work(rows, panel, each) = self;
-                        let mut dots = [[0.0; $lanes]; R];
-                        let entries: [&[$real]; R] = std::array::from_fn(|r| {
-                            let start = rows.places[k + r] as usize * rows.columns;
-                            &rows.values[start..start + rows.columns]
-                        });
-                        for lane in (0..$lanes).step_by(2 * S::$width) {
-                            let mut sums = [[simd.$splat(0.0); 2]; R];
-                            for column in 0..rows.columns {
-                                let start = column * $lanes + lane;
-                                let lanes = S::$view(&panel[start..start + 2 * S::$width]).0;
-                                for r in 0..R {
-                                    let value = simd.$splat(entries[r][column]);
-                                    sums[r][0] = simd.$mul_add(value, lanes[0], sums[r][0]);
-                                    sums[r][1] = simd.$mul_add(value, lanes[1], sums[r][1]);
-                                }
+                    fn run<S: Simd, const N: usize>(self, simd: S) {
+                        let panel = S::$view(self.panel).0.as_chunks::<N>().0;
+                        let (groups, rest) = self.rows.as_chunks::<DENSE_ROWS>();
+                        let mut dots = self.dots.chunks_mut(self.stride);
+                        let store = |dots: Option<&mut [$real]>, sums: &[S::$vector; N]| {
+                            if let Some(dots) = dots {
+                                S::$view_mut(&mut dots[..$narrow]).0.copy_from_slice(sums);
                             }
-                            for r in 0..R {
-                                let part = &mut dots[r][lane..lane + 2 * S::$width];
-                                S::$view_mut(part).0.copy_from_slice(&sums[r]);
-                            }
+                        };
+                        for group in groups {
+                            let sums = several::<S, N, DENSE_ROWS>(simd, group, panel);
+                            sums.iter().for_each(|sums| store(dots.next(), sums));
                         }
-                        for (r, dots) in dots.iter().enumerate() {
-                            each.take(k + r, dots);
+                        for row in rest {
+                            let [sums] = several::<S, N, 1>(simd, &[row], panel);
+                            store(dots.next(), &sums);
                         }
                     }
                 }
-                Arch::new().dispatch(Work(rows, panel, each));
+                /// R rows times N vectors of lanes: their sums stay in registers.
+                #[inline(always)]
+                fn several<S: Simd, const N: usize, const R: usize>(
+                    simd: S,
+                    rows: &[&[$real]; R],
+                    panel: &[[S::$vector; N]],
+                ) -> [[S::$vector; N]; R] {
+                    let rows = rows.map(|row| &row[..panel.len()]);
+                    let mut sums = [[simd.$splat(0.0); N]; R];
+                    for (column, lanes) in panel.iter().enumerate() {
+                        for r in 0..R {
+                            let value = simd.$splat(rows[r][column]);
+                            for n in 0..N {
+                                sums[r][n] = simd.$mul_add(value, lanes[n], sums[r][n]);
+                            }
+                        }
+                    }
+                    sums
+                }
+                arch.dispatch(Work { rows, panel, dots, stride });
             }
         }
     };
 }
 
+/// Rows that are multiplied at a time where they have no gaps: with two vectors of lanes their sums fill the registers.
+const DENSE_ROWS: usize = 6;
+
 precision!(
-    f32, lanes 64, safe 1e15, field single, splat splat_f32s, mul_add mul_add_f32s,
-    view as_simd_f32s, view_mut as_mut_simd_f32s, width F32_LANES, exp exp_single
+    f32, lanes 64, narrow 16, safe 1e15, variant F32, field single, splat splat_f32s, mul_add mul_add_f32s,
+    view as_simd_f32s, view_mut as_mut_simd_f32s, vector f32s, width F32_LANES, exp exp_single
 );
 precision!(
-    f64, lanes 32, safe 1e150, field double, splat splat_f64s, mul_add mul_add_f64s,
-    view as_simd_f64s, view_mut as_mut_simd_f64s, width F64_LANES, exp exp_double
+    f64, lanes 32, narrow 8, safe 1e150, variant F64, field double, splat splat_f64s, mul_add mul_add_f64s,
+    view as_simd_f64s, view_mut as_mut_simd_f64s, vector f64s, width F64_LANES, exp exp_double
 );
 
 /// ```text

@@ -66,6 +66,27 @@ impl Workers {
         }
     }
 
+    /// As [`Workers::fill_chunks`], with something that each thread makes once and uses for all its chunks.
+    pub(crate) fn fill_chunks_with<T: Send, S>(
+        &self,
+        out: &mut [T],
+        size: usize,
+        make: impl Fn() -> S + Sync + Send,
+        work: impl Fn(&mut S, usize, &mut [T]) + Sync + Send,
+    ) {
+        let size = size.max(1);
+        match &self.pool {
+            Some(pool) if out.len() > size => pool.install(|| {
+                let chunks = out.par_chunks_mut(size).enumerate();
+                chunks.for_each_init(make, |state, (k, chunk)| work(state, k * size, chunk));
+            }),
+            _ => {
+                let mut state = make();
+                out.chunks_mut(size).enumerate().for_each(|(k, chunk)| work(&mut state, k * size, chunk));
+            }
+        }
+    }
+
     /// Calls `work` for each range of at most `size` within `0..len`, and hands back the results in order.
     pub fn map_chunks<R: Send>(
         &self,

@@ -96,6 +96,11 @@ impl Csr {
         &self.values
     }
 
+    /// Offsets and columns, shared.
+    pub(crate) fn buffers(&self) -> (Buffer<u64>, Buffer<u32>) {
+        (self.offsets.clone(), self.indices.clone())
+    }
+
     fn span(&self, row: usize) -> std::ops::Range<usize> {
         self.offsets[row] as usize..self.offsets[row + 1] as usize
     }

@@ -1,10 +1,14 @@
 //! The kernel matrix of some points, which is never formed: blocks of it on request.
 
-use super::{Kernel, Points, Rows};
+use super::{Kernel, Panel, Points, Tiles, expand};
+use crate::simd::Real;
 use crate::workers::Workers;
 
 /// Columns of a single row that one thread computes at a time. Fixed, so that threads do not change results.
 const COLUMNS_A_CHUNK: usize = 1024;
+
+/// Right rows that pass by at a time, before their values are turned round.
+const ROWS_A_TILE: usize = 32;
 
 /// All that stands between a solver and a kernel: blocks of `K_ij = k(x_i, x_j)`, and the diagonal.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +42,9 @@ impl<'a> Gram<'a> {
     /// `out[i * right.len() + j] = K[left[i], right[j]]`, on all threads.
     pub fn block(&self, left: &[usize], right: &[usize], out: &mut [f64]) {
         let (rows, columns) = (self.points.rows(left), self.points.rows(right));
-        if left.len() == 1 {
+        if self.kernel.of_dots().is_some() {
+            self.block_of_dots(left, right, out);
+        } else if left.len() == 1 {
             self.workers.fill_chunks(out, COLUMNS_A_CHUNK, |start, chunk| {
                 self.kernel.block(rows, columns.slice(start..start + chunk.len()), chunk);
             });
@@ -46,6 +52,30 @@ impl<'a> Gram<'a> {
             self.workers.fill_chunks(out, right.len(), |start, chunk| {
                 let row = start / right.len();
                 self.kernel.block(rows.slice(row..row + 1), columns, chunk);
+            });
+        }
+    }
+
+    /// The same where values come many at a time: the right rows pass by panels of left rows.
+    fn block_of_dots(&self, left: &[usize], right: &[usize], out: &mut [f64]) {
+        let tiles = Tiles::<f64>::new(self.kernel, self.points);
+        let narrow = left.len() <= 2 * f64::NARROW;
+        let scratch = || {
+            let panel = if narrow { tiles.narrow_panel(self.points) } else { tiles.panel(self.points) };
+            let values = vec![0.0; ROWS_A_TILE * panel.lanes()];
+            (panel, values)
+        };
+        if left.len() == 1 {
+            self.workers.fill_chunks_with(out, COLUMNS_A_CHUNK, scratch, |(panel, values), start, chunk| {
+                tiles.load(panel, left);
+                fill_rows(&tiles, panel, &right[start..start + chunk.len()], values, chunk);
+            });
+        } else if !right.is_empty() {
+            let rows = if narrow { f64::NARROW } else { f64::LANES };
+            self.workers.fill_chunks_with(out, rows * right.len(), scratch, |(panel, values), start, chunk| {
+                let first = start / right.len();
+                tiles.load(panel, &left[first..first + chunk.len() / right.len()]);
+                fill_rows(&tiles, panel, right, values, chunk);
             });
         }
     }
@@ -59,27 +89,23 @@ impl<'a> Gram<'a> {
 
     /// `f_i = Σ_j coefficients[j] · K[rows[i], columns[j]]`: a product with the kernel matrix, a few rows at a time.
     ///
-    /// Memory: one row of the block a thread.
+    /// Memory: a few rows, laid side by side, a thread.
     pub fn product(&self, rows: &[usize], columns: &[usize], coefficients: &[f64]) -> Vec<f64> {
         expand(self.kernel, self.points.rows(rows), self.points.rows(columns), coefficients, self.workers)
     }
 }
 
-/// `f_i = Σ_j coefficients[j] · k(left i, right j)`, a row at a time on each thread.
-pub(crate) fn expand(
-    kernel: &dyn Kernel,
-    left: Rows<'_>,
-    right: Rows<'_>,
-    coefficients: &[f64],
-    workers: &Workers,
-) -> Vec<f64> {
-    let mut out = vec![0.0; left.len()];
-    workers.fill_chunks(&mut out, 16, |start, chunk| {
-        let mut values = vec![0.0; right.len()];
-        for (k, sum) in chunk.iter_mut().enumerate() {
-            kernel.block(left.slice(start + k..start + k + 1), right, &mut values);
-            *sum = values.iter().zip(coefficients).map(|(value, coefficient)| value * coefficient).sum();
+/// `out[lane * right.len() + j] = k(lane, right[j])` for all rows of a panel.
+fn fill_rows(tiles: &Tiles<'_, f64>, panel: &Panel<'_, f64>, right: &[usize], values: &mut [f64], out: &mut [f64]) {
+    let lanes = panel.lanes();
+    let starts: [usize; ROWS_A_TILE] = std::array::from_fn(|k| k * lanes);
+    let mut places = [0; ROWS_A_TILE];
+    for (tile, rows) in right.chunks(ROWS_A_TILE).enumerate() {
+        places.iter_mut().zip(rows).for_each(|(place, &row)| *place = row as u32);
+        tiles.fill(panel, &places[..rows.len()], &starts[..rows.len()], values);
+        for lane in 0..panel.len() {
+            let out = &mut out[lane * right.len() + tile * ROWS_A_TILE..][..rows.len()];
+            out.iter_mut().zip(values.chunks(lanes)).for_each(|(out, values)| *out = values[lane]);
         }
-    });
-    out
+    }
 }

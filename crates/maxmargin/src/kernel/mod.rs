@@ -18,6 +18,7 @@
 mod chi_square;
 mod combined;
 mod custom;
+mod expansion;
 mod gram;
 mod laplacian;
 mod linear;
@@ -39,8 +40,8 @@ use serde::{Deserialize, Serialize};
 pub use chi_square::ChiSquare;
 pub use combined::{Product, Scaled, Sum};
 pub use custom::Custom;
+pub(crate) use expansion::{Expansion, expand};
 pub use gram::Gram;
-pub(crate) use gram::expand;
 pub use laplacian::Laplacian;
 pub use linear::Linear;
 pub use mercer::{MercerReport, mercer_check};

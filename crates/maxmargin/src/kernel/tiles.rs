@@ -7,15 +7,20 @@
 //! Every dot product is the sum over columns in increasing order, each term fused: a value depends on its pair alone,
 //! and neither on the layout (dense, sparse, binary) nor on which of the two rows passes by.
 
+use pulp::Arch;
+
 use super::{Kernel, Points};
-use crate::data::{Matrix, Values};
-use crate::simd::{DenseRows, EachRow, MOST_LANES, Real, SparseRows, vectorised};
+use crate::data::{Buffer, Matrix, Values};
+use crate::simd::{MOST_LANES, Real, SparseRow, vectorised};
 
 /// Columns up to which a panel has a place for each of them; above, for those of its rows alone.
 const FEW_COLUMNS: usize = 4096;
 
 /// The share of entries that are not 0 from which on zeros are multiplied with rather than skipped.
 const DENSE_FROM: f64 = 0.5;
+
+/// Rows that pass by at a time, while their dot products wait for the kernel's own function.
+const ROWS_A_BATCH: usize = 12;
 
 /// A kernel that is a function of the dot product (and of the squared norms).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,35 +54,36 @@ impl DotFunction {
     /// Kernel values from dot products, lane by lane. `norm` and `norms` are squared norms.
     #[inline(always)]
     fn apply<T: Real>(self, dots: &[T], constant: T, norm: T, norms: &[T], out: &mut [T]) {
-        let (dots, norms, out) = (&dots[..T::LANES], &norms[..T::LANES], &mut out[..T::LANES]);
+        let lanes = out.len();
+        let (dots, norms) = (&dots[..lanes], &norms[..lanes]);
         match self {
             DotFunction::Linear => {
-                for lane in 0..T::LANES {
+                for lane in 0..lanes {
                     out[lane] = dots[lane].plus(constant);
                 }
             }
             DotFunction::Rbf { gamma } => {
                 let (gamma, zero) = (T::of(-gamma), T::default());
-                for lane in 0..T::LANES {
+                for lane in 0..lanes {
                     let distance = T::of(-2.0).fused(dots[lane], norm.plus(norms[lane])).larger(zero);
                     out[lane] = gamma.times(distance).exp(); // (K.3)
                 }
             }
             DotFunction::Polynomial { gamma, coef0, degree } => {
                 let (gamma, coef0) = (T::of(gamma), T::of(coef0));
-                let mut square = [T::default(); MOST_LANES];
-                for lane in 0..T::LANES {
+                let square = &mut [T::default(); MOST_LANES][..lanes];
+                for lane in 0..lanes {
                     square[lane] = gamma.fused(dots[lane].plus(constant), coef0);
                     out[lane] = T::of(1.0);
                 }
                 let mut rest = degree;
                 while rest > 0 {
                     if rest % 2 == 1 {
-                        for lane in 0..T::LANES {
+                        for lane in 0..lanes {
                             out[lane] = out[lane].times(square[lane]); // (K.2)
                         }
                     }
-                    for value in &mut square[..T::LANES] {
+                    for value in square.iter_mut() {
                         *value = value.times(*value);
                     }
                     rest /= 2;
@@ -85,7 +91,7 @@ impl DotFunction {
             }
             DotFunction::Sigmoid { gamma, coef0 } => {
                 let (gamma, coef0, one) = (T::of(gamma), T::of(coef0), T::of(1.0));
-                for lane in 0..T::LANES {
+                for lane in 0..lanes {
                     let z = gamma.fused(dots[lane].plus(constant), coef0);
                     let minus = z.times(T::of(-1.0));
                     // (K.4): tanh |z| = (1 − e^(−2|z|)) / (1 + e^(−2|z|))
@@ -109,58 +115,90 @@ pub(crate) struct Packed<T> {
 
 #[derive(Clone, Debug)]
 enum Layout<T> {
-    Dense { columns: usize, values: Vec<T> },
-    Sparse { offsets: Vec<usize>, indices: Vec<u32>, values: Vec<T> },
+    Dense { columns: usize, values: Buffer<T> },
+    Sparse { offsets: Buffer<u64>, indices: Buffer<u32>, values: Buffer<T> },
 }
 
 impl<T: Real> Packed<T> {
+    /// Shares the matrix's own memory where it has this precision and layout already.
     fn new(matrix: &Matrix) -> Self {
-        let (rows, columns) = (matrix.rows(), matrix.columns());
-        let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
-        let (mut binary, mut norms) = (true, Vec::with_capacity(rows));
         let stored = not_zero(matrix);
-        let dense = stored as f64 >= DENSE_FROM * rows as f64 * columns as f64;
-        if dense {
-            values.reserve_exact(rows * columns);
-        } else {
-            (indices, values) = (Vec::with_capacity(stored), Vec::with_capacity(stored));
-        }
-        for row in 0..rows {
-            let (start, mut norm, mut entries) = (values.len(), T::default(), 0);
-            if dense {
-                values.resize(start + columns, T::default());
-            }
-            matrix.visit(row, |column, value| {
+        let layout = Layout::shared(matrix, stored).unwrap_or_else(|| Layout::copied(matrix, stored));
+        let (mut binary, mut norms) = (true, Vec::with_capacity(matrix.rows()));
+        for row in 0..matrix.rows() {
+            let (mut norm, mut entries) = (T::default(), 0);
+            matrix.visit(row, |_, value| {
                 if value != 0.0 {
                     let value = T::of(value);
                     norm = value.fused(value, norm);
                     binary &= value == T::of(1.0);
                     entries += 1;
-                    if dense {
-                        values[start + column] = value;
-                    } else {
-                        indices.push(column as u32);
-                        values.push(value);
-                    }
                 }
             });
             binary &= entries <= 255;
             norms.push(norm);
-            offsets.push(values.len());
         }
-        let layout =
-            if dense { Layout::Dense { columns, values } } else { Layout::Sparse { offsets, indices, values } };
-        Packed { binary: binary && !dense, layout, norms }
+        Packed { binary: binary && matches!(layout, Layout::Sparse { .. }), layout, norms }
     }
 
-    /// Bytes that the packed rows of a matrix take.
+    /// Bytes that the packed rows of a matrix take, beside the matrix.
     pub(crate) fn bytes(matrix: &Matrix) -> u64 {
         let size = size_of::<T>() as u64;
-        let (rows, columns, stored) = (matrix.rows() as u64, matrix.columns() as u64, not_zero(matrix) as u64);
-        let dense = stored as f64 >= DENSE_FROM * rows as f64 * columns as f64;
-        let numbers = if dense { rows.saturating_mul(columns) * size } else { stored * (size + 4) + rows * 8 };
+        let (rows, columns, stored) = (matrix.rows() as u64, matrix.columns() as u64, not_zero(matrix));
+        let numbers = match Layout::<T>::shared(matrix, stored) {
+            Some(_) => 0,
+            None if is_dense(matrix, stored) => rows.saturating_mul(columns) * size,
+            None => stored as u64 * (size + 4) + rows * 8,
+        };
         numbers + rows * size
     }
+}
+
+impl<T: Real> Layout<T> {
+    fn shared(matrix: &Matrix, stored: usize) -> Option<Self> {
+        match matrix {
+            Matrix::Dense(dense) if is_dense(matrix, stored) => {
+                let values = T::shared(dense.values())?.clone();
+                Some(Layout::Dense { columns: matrix.columns(), values })
+            }
+            // A zero that is stored would be counted among ones.
+            Matrix::Sparse(csr) if !is_dense(matrix, stored) && stored == matrix.entries() => {
+                let values = T::shared(csr.values())?.clone();
+                let (offsets, indices) = csr.buffers();
+                Some(Layout::Sparse { offsets, indices, values })
+            }
+            _ => None,
+        }
+    }
+
+    fn copied(matrix: &Matrix, stored: usize) -> Self {
+        let (rows, columns) = (matrix.rows(), matrix.columns());
+        if is_dense(matrix, stored) {
+            let mut values = vec![T::default(); rows * columns];
+            for (row, values) in values.chunks_mut(columns.max(1)).enumerate() {
+                matrix.visit(row, |column, value| values[column] = T::of(value));
+            }
+            return Layout::Dense { columns, values: values.into() };
+        }
+        let (mut indices, mut values) = (Vec::with_capacity(stored), Vec::with_capacity(stored));
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        for row in 0..rows {
+            matrix.visit(row, |column, value| {
+                if value != 0.0 {
+                    indices.push(column as u32);
+                    values.push(T::of(value));
+                }
+            });
+            offsets.push(values.len() as u64);
+        }
+        Layout::Sparse { offsets: offsets.into(), indices: indices.into(), values: values.into() }
+    }
+}
+
+/// Whether zeros are too few to be skipped.
+fn is_dense(matrix: &Matrix, stored: usize) -> bool {
+    stored as f64 >= DENSE_FROM * matrix.rows() as f64 * matrix.columns() as f64
 }
 
 /// How many entries are not 0.
@@ -175,14 +213,18 @@ fn not_zero(matrix: &Matrix) -> usize {
     }
 }
 
-/// Up to [`Real::LANES`] rows side by side.
+/// Up to [`Real::LANES`] rows side by side, or up to [`Real::NARROW`].
 #[derive(Clone, Debug)]
 pub(crate) struct Panel<'p, T> {
     points: &'p Points,
+    lanes: usize,
     list: Vec<usize>,
     norms: Vec<T>,
-    /// `[slot][lane]`, unless in bytes.
+    /// `[group][slot][lane of the group]`, unless in bytes.
     values: Vec<T>,
+    /// How many lanes are in a group: all of them, unless the passing rows are dense.
+    group: usize,
+    /// `[slot][lane]`
     bytes: Vec<u8>,
     binary: bool,
     /// The slot of each column, `u32::MAX` for none; empty when column and slot are one.
@@ -197,6 +239,7 @@ pub(crate) struct Tiles<'a, T: Real> {
     kernel: &'a dyn Kernel,
     points: &'a Points,
     fast: Option<(DotFunction, &'a Packed<T>)>,
+    arch: Arch,
 }
 
 impl<'a, T: Real> Tiles<'a, T> {
@@ -204,7 +247,7 @@ impl<'a, T: Real> Tiles<'a, T> {
     pub(crate) fn new(kernel: &'a dyn Kernel, points: &'a Points) -> Self {
         let pack = || Packed::new(points.matrix());
         let fast = kernel.of_dots().map(|function| (function, T::packed(points).get_or_init(pack)));
-        Tiles { kernel, points, fast }
+        Tiles { kernel, points, fast, arch: Arch::new() }
     }
 
     /// The points whose rows pass by.
@@ -240,18 +283,14 @@ impl<'a, T: Real> Tiles<'a, T> {
         (columns * 4 + columns.min(entries) * T::LANES * size) as u64
     }
 
-    /// A panel with nothing in it, for rows of `points`.
+    /// A panel with nothing in it, for up to [`Real::LANES`] rows of `points`.
     pub(crate) fn panel<'p>(&self, points: &'p Points) -> Panel<'p, T> {
-        Panel {
-            points,
-            list: Vec::new(),
-            norms: vec![T::default(); T::LANES],
-            values: Vec::new(),
-            bytes: Vec::new(),
-            binary: false,
-            slots: Vec::new(),
-            taken: Vec::new(),
-        }
+        Panel::new(points, T::LANES)
+    }
+
+    /// A panel for up to [`Real::NARROW`] rows, which costs less than a wide one with most lanes empty.
+    pub(crate) fn narrow_panel<'p>(&self, points: &'p Points) -> Panel<'p, T> {
+        Panel::new(points, T::NARROW)
     }
 
     /// Puts rows into a panel, in place of those in it.
@@ -259,12 +298,13 @@ impl<'a, T: Real> Tiles<'a, T> {
     /// # Panics
     /// When there are more rows than lanes.
     pub(crate) fn load(&self, panel: &mut Panel<'_, T>, rows: &[usize]) {
-        assert!(rows.len() <= T::LANES, "a panel has {} lanes", T::LANES);
+        let lanes = panel.lanes;
+        assert!(rows.len() <= lanes, "a panel has {lanes} lanes");
         panel.list.clear();
         panel.list.extend_from_slice(rows);
         let Some((_, packed)) = self.fast else { return };
-        let (lanes, matrix) = (T::LANES, panel.points.matrix());
-        panel.clear(lanes);
+        let matrix = panel.points.matrix();
+        panel.clear();
         panel.binary = packed.binary && {
             let mut ones = true;
             rows.iter().for_each(|&row| matrix.visit(row, |_, value| ones &= value == 0.0 || value == 1.0));
@@ -275,6 +315,7 @@ impl<'a, T: Real> Tiles<'a, T> {
         if !narrow && panel.slots.is_empty() {
             panel.slots.resize(columns, u32::MAX);
         }
+        panel.group = if narrow && matches!(packed.layout, Layout::Dense { .. }) { T::NARROW } else { lanes };
         let size = if narrow { columns * lanes } else { 0 };
         if panel.binary {
             panel.bytes.resize(size.max(panel.bytes.len()), 0);
@@ -284,17 +325,18 @@ impl<'a, T: Real> Tiles<'a, T> {
         panel.norms.fill(T::default());
         for (lane, &row) in rows.iter().enumerate() {
             let mut norm = T::default();
+            let (first, lane_of_group) = (lane / panel.group * columns, lane % panel.group);
             matrix.visit(row, |column, value| {
                 if value == 0.0 {
                     return;
                 }
                 let value = T::of(value);
                 norm = value.fused(value, norm);
-                let slot = panel.slot(column, narrow, lanes);
+                let slot = panel.slot(column, narrow);
                 if panel.binary {
                     panel.bytes[slot * lanes + lane] = 1;
                 } else {
-                    panel.values[slot * lanes + lane] = value;
+                    panel.values[(first + slot) * panel.group + lane_of_group] = value;
                 }
             });
             panel.norms[lane] = norm;
@@ -306,29 +348,65 @@ impl<'a, T: Real> Tiles<'a, T> {
     pub(crate) fn fill(&self, panel: &Panel<'_, T>, places: &[u32], targets: &[usize], out: &mut [T]) {
         let Some((function, packed)) = self.fast else { return self.fill_slowly(panel, places, targets, out) };
         let constant = T::of(if self.points.folded() { 1.0 } else { 0.0 });
-        let finish = Finish { function, constant, packed, panel, places, targets, out };
+        let dots = &mut [T::default(); MOST_LANES * ROWS_A_BATCH][..panel.lanes * ROWS_A_BATCH];
+        // A dense row of very many columns is a sparse one that has them all.
+        let all: Vec<u32> = match &packed.layout {
+            Layout::Dense { columns, .. } if !panel.slots.is_empty() => (0..*columns as u32).collect(),
+            _ => Vec::new(),
+        };
+        for (places, targets) in places.chunks(ROWS_A_BATCH).zip(targets.chunks(ROWS_A_BATCH)) {
+            self.batch(packed, panel, places, &all, dots);
+            vectorised(
+                self.arch,
+                #[inline(always)]
+                || {
+                    for ((&place, &target), dots) in places.iter().zip(targets).zip(dots.chunks(panel.lanes)) {
+                        let out = &mut out[target..target + panel.lanes];
+                        function.apply(dots, constant, packed.norms[place as usize], &panel.norms, out);
+                    }
+                },
+            );
+        }
+    }
+
+    /// Dot products of at most [`ROWS_A_BATCH`] rows with all lanes of a panel: `dots[k * lanes + lane]`.
+    fn batch(&self, packed: &Packed<T>, panel: &Panel<'_, T>, places: &[u32], all: &[u32], dots: &mut [T]) {
         let slots = (!panel.slots.is_empty()).then_some(&panel.slots[..]);
+        let mut sparse = [SparseRow::default(); ROWS_A_BATCH];
         match &packed.layout {
-            Layout::Sparse { offsets, indices, .. } if panel.binary => {
-                count_common(offsets, indices, places, slots, &panel.bytes, finish);
-            }
             Layout::Sparse { offsets, indices, values } => {
-                T::sparse_dots(SparseRows { offsets, indices, values, places, slots }, &panel.values, finish);
-            }
-            Layout::Dense { columns, values } if panel.slots.is_empty() => {
-                T::dense_dots(DenseRows { columns: *columns, values, places }, &panel.values, finish);
-            }
-            Layout::Dense { columns, values } => {
-                // A dense row of very many columns: its entries, one after the other.
-                let indices: Vec<u32> = (0..*columns as u32).collect();
-                let mut finish = finish;
-                for (k, place) in places.iter().enumerate() {
-                    let start = *place as usize * columns;
-                    let values = &values[start..start + columns];
-                    let rows = SparseRows { offsets: &[0, *columns], indices: &indices, values, places: &[0], slots };
-                    T::sparse_dots(rows, &panel.values, At { k, inner: &mut finish });
+                for (row, &place) in sparse.iter_mut().zip(places) {
+                    let span = offsets[place as usize] as usize..offsets[place as usize + 1] as usize;
+                    *row = SparseRow { columns: &indices[span.clone()], values: &values[span] };
                 }
             }
+            Layout::Dense { columns, values } if slots.is_some() => {
+                for (row, &place) in sparse.iter_mut().zip(places) {
+                    *row = SparseRow { columns: all, values: &values[place as usize * columns..][..*columns] };
+                }
+            }
+            Layout::Dense { columns, values } => {
+                let mut dense: [&[T]; ROWS_A_BATCH] = [&[]; ROWS_A_BATCH];
+                for (row, &place) in dense.iter_mut().zip(places) {
+                    *row = &values[place as usize * columns..][..*columns];
+                }
+                for first in (0..panel.lanes).step_by(panel.group) {
+                    let group = &panel.values[first * columns..][..panel.group * columns];
+                    T::dense_dots(self.arch, &dense[..places.len()], group, &mut dots[first..], panel.lanes);
+                }
+                return;
+            }
+        }
+        let (rows, lanes) = (&sparse[..places.len()], panel.lanes);
+        match (lanes, panel.binary) {
+            (64, true) => count_common::<T, 64>(self.arch, rows, slots, &panel.bytes, dots),
+            (32, true) => count_common::<T, 32>(self.arch, rows, slots, &panel.bytes, dots),
+            (16, true) => count_common::<T, 16>(self.arch, rows, slots, &panel.bytes, dots),
+            (_, true) => count_common::<T, 8>(self.arch, rows, slots, &panel.bytes, dots),
+            (64, false) => T::sparse_dots::<64>(self.arch, rows, slots, &panel.values, dots, lanes),
+            (32, false) => T::sparse_dots::<32>(self.arch, rows, slots, &panel.values, dots, lanes),
+            (16, false) => T::sparse_dots::<16>(self.arch, rows, slots, &panel.values, dots, lanes),
+            (_, false) => T::sparse_dots::<8>(self.arch, rows, slots, &panel.values, dots, lanes),
         }
     }
 
@@ -337,20 +415,41 @@ impl<'a, T: Real> Tiles<'a, T> {
         for (&place, &target) in places.iter().zip(targets) {
             let row = [place as usize];
             self.kernel.block(self.points.rows(&row), panel.points.rows(&panel.list), &mut values);
-            out[target..target + T::LANES].fill(T::default());
-            out[target..].iter_mut().zip(&values).for_each(|(out, &value)| *out = T::of(value));
+            let out = &mut out[target..target + panel.lanes];
+            out.fill(T::default());
+            out.iter_mut().zip(&values).for_each(|(out, &value)| *out = T::of(value));
         }
     }
 }
 
-impl<T: Real> Panel<'_, T> {
+impl<'p, T: Real> Panel<'p, T> {
+    fn new(points: &'p Points, lanes: usize) -> Self {
+        Panel {
+            points,
+            lanes,
+            list: Vec::new(),
+            norms: vec![T::default(); lanes],
+            values: Vec::new(),
+            group: lanes,
+            bytes: Vec::new(),
+            binary: false,
+            slots: Vec::new(),
+            taken: Vec::new(),
+        }
+    }
+
     /// How many rows are in it.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
+    /// How many rows it has room for.
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes
+    }
+
     /// Takes all rows out.
-    fn clear(&mut self, lanes: usize) {
+    fn clear(&mut self) {
         if self.slots.is_empty() {
             self.values.fill(T::default());
             self.bytes.fill(0);
@@ -359,15 +458,15 @@ impl<T: Real> Panel<'_, T> {
         for (slot, column) in self.taken.drain(..).enumerate() {
             self.slots[column as usize] = u32::MAX;
             if self.binary {
-                self.bytes[slot * lanes..(slot + 1) * lanes].fill(0);
+                self.bytes[slot * self.lanes..(slot + 1) * self.lanes].fill(0);
             } else {
-                self.values[slot * lanes..(slot + 1) * lanes].fill(T::default());
+                self.values[slot * self.lanes..(slot + 1) * self.lanes].fill(T::default());
             }
         }
     }
 
     /// The slot of a column, a new one if it has none.
-    fn slot(&mut self, column: usize, narrow: bool, lanes: usize) -> usize {
+    fn slot(&mut self, column: usize, narrow: bool) -> usize {
         if narrow {
             return column;
         }
@@ -375,7 +474,7 @@ impl<T: Real> Panel<'_, T> {
             let slot = self.taken.len();
             self.slots[column] = slot as u32;
             self.taken.push(column as u32);
-            let size = (slot + 1) * lanes;
+            let size = (slot + 1) * self.lanes;
             if self.binary && self.bytes.len() < size {
                 self.bytes.resize(size, 0);
             } else if !self.binary && self.values.len() < size {
@@ -386,70 +485,369 @@ impl<T: Real> Panel<'_, T> {
     }
 }
 
-/// Turns dot products into kernel values, where they belong.
-struct Finish<'a, 'p, T> {
-    function: DotFunction,
-    constant: T,
-    packed: &'a Packed<T>,
-    panel: &'a Panel<'p, T>,
-    places: &'a [u32],
-    targets: &'a [usize],
-    out: &'a mut [T],
-}
-
-impl<T: Real> EachRow<T> for Finish<'_, '_, T> {
-    #[inline(always)]
-    fn take(&mut self, k: usize, dots: &[T]) {
-        let norm = self.packed.norms[self.places[k] as usize];
-        let out = &mut self.out[self.targets[k]..self.targets[k] + T::LANES];
-        self.function.apply(dots, self.constant, norm, &self.panel.norms, out);
-    }
-}
-
-/// Passes one row on under its own number.
-struct At<'a, E> {
-    k: usize,
-    inner: &'a mut E,
-}
-
-impl<T, E: EachRow<T>> EachRow<T> for At<'_, E> {
-    #[inline(always)]
-    fn take(&mut self, _: usize, dots: &[T]) {
-        self.inner.take(self.k, dots);
-    }
-}
-
 /// Dot products of rows of ones: how many columns they have in common, counted in bytes.
-fn count_common<T: Real>(
-    offsets: &[usize],
-    indices: &[u32],
-    places: &[u32],
+fn count_common<T: Real, const L: usize>(
+    arch: Arch,
+    rows: &[SparseRow<'_, T>],
     slots: Option<&[u32]>,
     bytes: &[u8],
-    mut each: impl EachRow<T>,
+    dots: &mut [T],
 ) {
+    let bytes = bytes.as_chunks::<L>().0;
     vectorised(
+        arch,
         #[inline(always)]
         || {
-            let mut dots = [T::default(); MOST_LANES];
-            for (k, &place) in places.iter().enumerate() {
-                let mut counts = [0u8; MOST_LANES];
-                for &column in &indices[offsets[place as usize]..offsets[place as usize + 1]] {
+            for (row, dots) in rows.iter().zip(dots.as_chunks_mut::<L>().0) {
+                let mut counts = [0u8; L];
+                for &column in row.columns {
                     let slot = slots.map_or(column, |slots| slots[column as usize]);
-                    if slot == u32::MAX {
-                        continue;
-                    }
-                    let start = slot as usize * T::LANES;
-                    let lanes = &bytes[start..start + T::LANES];
-                    for lane in 0..T::LANES {
-                        counts[lane] = counts[lane].wrapping_add(lanes[lane]);
+                    if let Some(lanes) = bytes.get(slot as usize) {
+                        for lane in 0..L {
+                            counts[lane] = counts[lane].wrapping_add(lanes[lane]);
+                        }
                     }
                 }
-                for lane in 0..T::LANES {
+                for lane in 0..L {
                     dots[lane] = T::count(counts[lane]);
                 }
-                each.take(k, &dots[..T::LANES]);
             }
         },
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::seq::SliceRandom;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+    use crate::kernel::{
+        ChiSquare, Custom, KernelFunction, Laplacian, Linear, Polynomial, Precomputed, Rbf, Sigmoid, Sum,
+    };
+
+    /// More columns than a panel has places for.
+    const MANY_COLUMNS: usize = FEW_COLUMNS + 900;
+
+    /// Random rows, each entry there with probability `density`; row 3 is empty and column 1 never used.
+    fn random(seed: u64, rows: usize, columns: usize, density: f64, ones: bool) -> Matrix {
+        let mut generator = Pcg64::seed_from_u64(seed);
+        let mut values = vec![0.0; rows * columns];
+        for row in (0..rows).filter(|&row| row != 3) {
+            for column in (0..columns).filter(|&column| column != 1) {
+                let value = if ones { 1.0 } else { f64::from(generator.random_range(1..4000)) / 3333.0 };
+                if generator.random_bool(density) {
+                    values[row * columns + column] = value;
+                }
+            }
+        }
+        Matrix::dense(rows, columns, values).unwrap()
+    }
+
+    /// Every layout that rows can have.
+    fn samples() -> Vec<(&'static str, Matrix)> {
+        let wide = random(5, 30, MANY_COLUMNS, 0.003, false);
+        let single = random(7, 40, 17, 0.7, false);
+        let single: Vec<f32> = (0..40).flat_map(|row| single.row(row)).map(|value| value as f32).collect();
+        let single = Matrix::dense(40, 17, single).unwrap();
+        vec![
+            ("dense", random(1, 75, 13, 0.8, false)),
+            ("dense, stored as sparse", random(2, 40, 30, 0.8, false).to_sparse()),
+            ("sparse", random(3, 75, 40, 0.2, false).to_sparse()),
+            ("sparse, stored as dense", random(3, 75, 40, 0.2, false)),
+            ("ones", random(4, 75, 50, 0.2, true).to_sparse()),
+            ("too many ones to count in a byte", random(4, 20, 900, 0.4, true).to_sparse()),
+            ("wide", wide.to_sparse()),
+            ("wide, stored as dense", wide),
+            ("wide ones", random(6, 30, MANY_COLUMNS, 0.003, true).to_sparse()),
+            ("wide and dense", random(8, 9, MANY_COLUMNS, 0.7, false)),
+            ("single precision", single.clone()),
+            ("single precision, sparse", {
+                let csr = random(9, 30, 20, 0.2, false).to_sparse();
+                let Matrix::Sparse(csr) = csr else { unreachable!() };
+                let values: Vec<f32> = (0..csr.values().len()).map(|k| csr.values().get(k) as f32).collect();
+                Matrix::sparse(30, 20, csr.offsets().to_vec(), csr.indices().to_vec(), values).unwrap()
+            }),
+            ("one row", random(10, 1, 5, 1.0, false)),
+            ("a stored zero", Matrix::sparse(2, 9, vec![0, 2, 3], vec![0, 4, 0], vec![1.0, 0.0, 1.0]).unwrap()),
+            ("no columns", Matrix::without_columns(5)),
+            ("no entries", Matrix::sparse(4, 3, vec![0; 5], Vec::new(), Vec::<f64>::new()).unwrap()),
+        ]
+    }
+
+    fn dot_kernels(columns: usize) -> Vec<Box<dyn Kernel>> {
+        let gamma = 1.0 / columns.max(1) as f64;
+        vec![
+            Box::new(Linear {}),
+            Box::new(Polynomial { gamma, coef0: 0.5, degree: 3 }),
+            Box::new(Polynomial { gamma, coef0: 0.0, degree: 1 }),
+            Box::new(Rbf { gamma }),
+            Box::new(Sigmoid { gamma, coef0: -0.25 }),
+        ]
+    }
+
+    fn other_kernels(columns: usize) -> Vec<Box<dyn Kernel>> {
+        let gamma = 1.0 / columns.max(1) as f64;
+        let parts = vec![KernelFunction::Linear(Linear {}), KernelFunction::Rbf(Rbf { gamma })];
+        vec![
+            Box::new(Laplacian { gamma }),
+            Box::new(ChiSquare { gamma }),
+            Box::new(Sum { parts }),
+            Box::new(Custom::new("least", |x, z| x.iter().zip(z).map(|(a, b)| a.min(*b)).sum())),
+        ]
+    }
+
+    /// The value of each pair, `[passing row][row of the panel]`, with panels filled from the front.
+    fn table<T: Real>(tiles: &Tiles<'_, T>, points: &Points, narrow: bool) -> Vec<f64> {
+        let mut panel = if narrow { tiles.narrow_panel(points) } else { tiles.panel(points) };
+        let (rows, columns) = (tiles.points.len(), points.len());
+        let mut out = vec![f64::NAN; rows * columns];
+        let all: Vec<usize> = (0..columns).collect();
+        for list in all.chunks(panel.lanes()) {
+            tiles.load(&mut panel, list);
+            assert_eq!(panel.len(), list.len());
+            let places: Vec<u32> = (0..rows as u32).collect();
+            for (row, values) in fill(tiles, &panel, &places).chunks(panel.lanes()).enumerate() {
+                for (&column, &value) in list.iter().zip(values) {
+                    out[row * columns + column] = value;
+                }
+            }
+        }
+        out
+    }
+
+    fn fill<T: Real>(tiles: &Tiles<'_, T>, panel: &Panel<'_, T>, places: &[u32]) -> Vec<f64> {
+        let targets: Vec<usize> = (0..places.len()).map(|k| k * panel.lanes()).collect();
+        let mut values = vec![T::default(); places.len() * panel.lanes()];
+        tiles.fill(panel, places, &targets, &mut values);
+        values.into_iter().map(Into::into).collect()
+    }
+
+    fn bits(values: &[f64]) -> Vec<u64> {
+        values.iter().map(|value| value.to_bits()).collect()
+    }
+
+    fn agree_with_blocks<T: Real>(tolerance: f64) {
+        for (name, matrix) in samples() {
+            for folded in [false, true] {
+                let points = Points::new(matrix.clone(), folded);
+                let all: Vec<usize> = (0..points.len()).collect();
+                let fast = dot_kernels(matrix.columns()).into_iter().map(|kernel| (kernel, true));
+                let slow = other_kernels(matrix.columns()).into_iter().map(|kernel| (kernel, false));
+                for (kernel, is_fast) in fast.chain(slow) {
+                    let tiles = Tiles::<T>::new(&*kernel, &points);
+                    assert_eq!(tiles.is_fast(), is_fast, "{kernel:?}");
+                    let mut expected = vec![0.0; all.len() * all.len()];
+                    kernel.block(points.rows(&all), points.rows(&all), &mut expected);
+                    let size = expected.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+                    for narrow in [false, true] {
+                        for (found, expected) in table(&tiles, &points, narrow).iter().zip(&expected) {
+                            let near = (found - expected).abs() <= tolerance * size;
+                            assert!(near, "{name}, {kernel:?}, folded {folded}: {found}, not {expected}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_kernel_in_every_layout_agrees_with_its_blocks_in_double_precision() {
+        agree_with_blocks::<f64>(1e-13);
+    }
+
+    #[test]
+    fn every_kernel_in_every_layout_agrees_with_its_blocks_in_single_precision() {
+        agree_with_blocks::<f32>(2e-5);
+    }
+
+    #[test]
+    fn a_table_of_values_is_looked_up() {
+        let values: Vec<f64> = (0..40 * 40).map(|k| f64::from((k / 40) * (k % 40)) + 0.5).collect();
+        let points = Points::new(Matrix::dense(40, 40, values.clone()).unwrap(), false);
+        let tiles = Tiles::<f64>::new(&Precomputed {}, &points);
+        assert!(!tiles.is_fast());
+        assert_eq!(table(&tiles, &points, false), values);
+        assert_eq!(table(&tiles, &points, true), values);
+    }
+
+    fn pairs_alone<T: Real>() {
+        for (seed, (name, matrix)) in samples().into_iter().enumerate() {
+            let mut generator = Pcg64::seed_from_u64(seed as u64);
+            let points = Points::new(matrix, seed % 2 == 0);
+            let rows = points.len();
+            for kernel in dot_kernels(points.matrix().columns()) {
+                let tiles = Tiles::<T>::new(&*kernel, &points);
+                let expected = bits(&table(&tiles, &points, false));
+                for i in 0..rows {
+                    for j in 0..i {
+                        assert_eq!(expected[i * rows + j], expected[j * rows + i], "{name}, {kernel:?}: ({i}, {j})");
+                    }
+                }
+                // The same two panels, loaded again and again, with any rows anywhere in them.
+                let mut panels = [tiles.panel(&points), tiles.narrow_panel(&points)];
+                for _ in 0..20 {
+                    for panel in &mut panels {
+                        let count = generator.random_range(0..=panel.lanes());
+                        let list: Vec<usize> = (0..count).map(|_| generator.random_range(0..rows)).collect();
+                        tiles.load(panel, &list);
+                        let mut places: Vec<u32> = (0..rows as u32).collect();
+                        places.shuffle(&mut generator);
+                        places.truncate(generator.random_range(0..=rows));
+                        let found = fill(&tiles, panel, &places);
+                        for (&place, values) in places.iter().zip(found.chunks(panel.lanes())) {
+                            for (&row, value) in list.iter().zip(values) {
+                                assert_eq!(
+                                    value.to_bits(),
+                                    expected[place as usize * rows + row],
+                                    "{name}, {kernel:?}"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_depends_on_its_pair_alone_and_on_no_order_in_double_precision() {
+        pairs_alone::<f64>();
+    }
+
+    #[test]
+    fn a_value_depends_on_its_pair_alone_and_on_no_order_in_single_precision() {
+        pairs_alone::<f32>();
+    }
+
+    /// A matrix of the same rows, then `more`, with columns appended that no row uses.
+    fn extended(matrix: &Matrix, more: &[Vec<f64>], columns: usize) -> Matrix {
+        let rows = (0..matrix.rows()).map(|row| matrix.row(row)).chain(more.iter().cloned());
+        let values: Vec<f64> = rows
+            .flat_map(|mut row| {
+                row.resize(columns, 0.0);
+                row
+            })
+            .collect();
+        Matrix::dense(matrix.rows() + more.len(), columns, values).unwrap()
+    }
+
+    fn layouts_agree<T: Real>() {
+        for ones in [false, true] {
+            let matrix = random(11, 40, 30, 0.3, ones);
+            let full: Vec<Vec<f64>> = (0..40).map(|row| vec![1.5 + f64::from(row); 30]).collect();
+            let variants = [
+                extended(&matrix, &[], 30),
+                extended(&matrix, &full, 30),
+                extended(&matrix, &full[..1], 30),
+                extended(&matrix, &[], MANY_COLUMNS),
+                extended(&matrix, &full[..1], MANY_COLUMNS),
+            ];
+            let layouts = [(true, ones), (false, false), (true, false), (true, ones), (true, false)];
+            let gamma = 0.05;
+            let kernels: [&dyn Kernel; 3] = [&Linear {}, &Rbf { gamma }, &Polynomial { gamma, coef0: 1.0, degree: 5 }];
+            for kernel in kernels {
+                let tables: Vec<Vec<u64>> = variants
+                    .iter()
+                    .zip(layouts)
+                    .map(|(matrix, (sparse, binary))| {
+                        let points = Points::new(matrix.clone(), true);
+                        let tiles = Tiles::<T>::new(kernel, &points);
+                        let (_, packed) = tiles.fast.unwrap();
+                        assert_eq!(matches!(packed.layout, Layout::Sparse { .. }), sparse);
+                        assert_eq!(packed.binary, binary);
+                        let whole = table(&tiles, &points, false);
+                        let shared: Vec<f64> =
+                            (0..40).flat_map(|row| whole[row * points.len()..][..40].to_vec()).collect();
+                        bits(&shared)
+                    })
+                    .collect();
+                assert!(tables.iter().all(|table| *table == tables[0]), "{kernel:?}, ones: {ones}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_layout_of_the_rows_does_not_change_a_bit() {
+        layouts_agree::<f64>();
+        layouts_agree::<f32>();
+    }
+
+    #[test]
+    fn a_panel_holds_ones_and_other_numbers_by_turns() {
+        for columns in [60, MANY_COLUMNS] {
+            let passing = Points::new(random(12, 20, columns, 0.02, true).to_sparse(), false);
+            let mixed = extended(&random(13, 20, columns, 0.02, true), &[vec![0.25; columns]], columns);
+            let mixed = Points::new(mixed, false);
+            let tiles = Tiles::<f64>::new(&Linear {}, &passing);
+            let mut panel = tiles.panel(&mixed);
+            for round in 0..6 {
+                let list: Vec<usize> = if round % 2 == 0 { (0..20).collect() } else { vec![20, round] };
+                tiles.load(&mut panel, &list);
+                assert_eq!(panel.binary, round % 2 == 0);
+                let mut expected = vec![0.0; 20 * list.len()];
+                let all: Vec<usize> = (0..20).collect();
+                Linear {}.block(passing.rows(&all), mixed.rows(&list), &mut expected);
+                let found = fill(&tiles, &panel, &(0..20).collect::<Vec<u32>>());
+                for (expected, found) in expected.chunks(list.len()).zip(found.chunks(panel.lanes())) {
+                    assert_eq!(expected, &found[..list.len()], "quarters are exact");
+                }
+            }
+        }
+    }
+
+    fn machine_and_scalar<T: Real>() {
+        for (name, matrix) in samples() {
+            let points = Points::new(matrix, true);
+            for kernel in dot_kernels(points.matrix().columns()) {
+                let tiles = Tiles::<T>::new(&*kernel, &points);
+                let scalar = Tiles { arch: Arch::Scalar, ..tiles };
+                for narrow in [false, true] {
+                    let (found, expected) = (table(&tiles, &points, narrow), table(&scalar, &points, narrow));
+                    assert_eq!(bits(&found), bits(&expected), "{name}, {kernel:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_widest_instructions_and_none_at_all_give_the_same_bits() {
+        machine_and_scalar::<f64>();
+        machine_and_scalar::<f32>();
+    }
+
+    #[test]
+    fn equal_rows_are_at_distance_zero_exactly() {
+        fn check<T: Real>() {
+            for (name, matrix) in samples() {
+                let points = Points::new(matrix, true);
+                let tiles = Tiles::<T>::new(&Rbf { gamma: 1e6 }, &points);
+                let values = table(&tiles, &points, false);
+                assert!((0..points.len()).all(|row| values[row * (points.len() + 1)] == 1.0), "{name}");
+            }
+        }
+        check::<f64>();
+        check::<f32>();
+    }
+
+    #[test]
+    fn numbers_that_are_right_already_are_shared_and_not_copied() {
+        let doubles = [random(14, 9, 8, 0.9, false), random(15, 9, 8, 0.2, false).to_sparse()];
+        for matrix in doubles {
+            let copy = Packed::<f32>::bytes(&matrix);
+            assert_eq!(Packed::<f64>::bytes(&matrix), 9 * 8, "norms alone");
+            assert!(copy > 9 * 4, "{copy}");
+            assert!(Layout::<f64>::shared(&matrix, not_zero(&matrix)).is_some());
+            assert!(Layout::<f32>::shared(&matrix, not_zero(&matrix)).is_none());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a panel has 8 lanes")]
+    fn more_rows_than_lanes_are_refused() {
+        let points = Points::new(random(16, 20, 2, 1.0, false), false);
+        let tiles = Tiles::<f64>::new(&Linear {}, &points);
+        tiles.load(&mut tiles.narrow_panel(&points), &(0..9).collect::<Vec<usize>>());
+    }
 }

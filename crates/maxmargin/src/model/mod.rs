@@ -8,13 +8,15 @@ mod multiclass;
 mod predict;
 mod verify;
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Evidence;
 use crate::control::Stop;
 use crate::data::{Label, Labels, Matrix, Scaling};
 use crate::error::Error;
-use crate::kernel::{KernelFunction, Points};
+use crate::kernel::{Expansion, KernelFunction, Points};
 use crate::problem::{Bias, Loss};
 use crate::training::Penalty;
 
@@ -102,6 +104,8 @@ pub struct Model {
     parts: ModelParts,
     /// The pool as kernels want it.
     points: Points,
+    /// The machines' coefficients by support vector, from the first prediction on.
+    expansion: OnceLock<Expansion>,
 }
 
 impl Model {
@@ -117,7 +121,7 @@ impl Model {
         };
         let numbers = parts.support_rows.iter().map(|&row| row as usize).collect();
         let points = Points::new(matrix, parts.bias == Bias::Folded).with_numbers(numbers)?;
-        Ok(Model { parts, points })
+        Ok(Model { parts, points, expansion: OnceLock::new() })
     }
 
     /// Everything the model is made of.

@@ -55,22 +55,27 @@ impl Multiclass {
 
     /// The class that the machines' decision values (in the order of [`Multiclass::pairings`]) speak for.
     pub fn decide(self, pairings: &[Pairing], classes: usize, values: &[f64]) -> u32 {
-        let mut score = vec![0.0; classes];
-        for (pairing, &value) in pairings.iter().zip(values) {
-            match pairing.negative {
-                // A decision value of exactly 0 is negative.
-                Some(negative) => score[if value > 0.0 { pairing.positive } else { negative }] += 1.0,
-                None => score[pairing.positive] = value,
-            }
-        }
-        let mut best = 0;
-        for (class, &value) in score.iter().enumerate() {
-            if value > score[best] {
-                best = class;
-            }
-        }
-        best as u32
+        decide(pairings, values, &mut vec![0.0; classes])
     }
+}
+
+/// [`Multiclass::decide`] with room for one number a class, which is overwritten.
+pub(super) fn decide(pairings: &[Pairing], values: &[f64], score: &mut [f64]) -> u32 {
+    score.fill(0.0);
+    for (pairing, &value) in pairings.iter().zip(values) {
+        match pairing.negative {
+            // A decision value of exactly 0 is negative.
+            Some(negative) => score[if value > 0.0 { pairing.positive } else { negative }] += 1.0,
+            None => score[pairing.positive] = value,
+        }
+    }
+    let mut best = 0;
+    for (class, &value) in score.iter().enumerate() {
+        if value > score[best] {
+            best = class;
+        }
+    }
+    best as u32
 }
 
 impl Pairing {

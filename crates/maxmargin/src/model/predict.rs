@@ -1,13 +1,17 @@
 //! Decision values and labels for new rows.
 
-use super::Model;
+use super::multiclass::decide;
+use super::{Aligned, Model, Pairing};
 use crate::data::{Dataset, Label};
 use crate::error::Error;
-use crate::kernel::{Kernel, Points};
+use crate::kernel::{Expansion, Points};
 use crate::workers::Workers;
 
-/// Rows that one thread works on at a time.
-const ROWS_A_CHUNK: usize = 16;
+/// Rows that one thread multiplies with weights at a time.
+const ROWS_A_CHUNK: usize = 64;
+
+/// Entries times machines of a linear model from which on threads are woken.
+const WORTH_A_THREAD: usize = 200_000;
 
 /// What a model says of some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,12 +48,17 @@ impl Model {
     /// # Errors
     /// As [`Model::align`].
     pub fn predict(&self, data: &Dataset, workers: &Workers) -> Result<Predictions, Error> {
-        let aligned = self.align(data)?;
+        Ok(self.predict_aligned(self.align(data)?, workers))
+    }
+
+    /// Predicts data in the model's own columns.
+    pub fn predict_aligned(&self, aligned: Aligned, workers: &Workers) -> Predictions {
         let values = self.decision_values(&aligned.points, workers);
-        let (classes, machines) = (self.classes().len(), self.machines().len());
-        let pairings: Vec<_> = self.machines().iter().map(|machine| machine.pairing).collect();
-        let codes = values.chunks(machines).map(|row| self.parts.multiclass.decide(&pairings, classes, row)).collect();
-        Ok(Predictions { machines, values, codes, note: aligned.note })
+        let machines = self.machines().len();
+        let pairings: Vec<Pairing> = self.machines().iter().map(|machine| machine.pairing).collect();
+        let mut score = vec![0.0; self.classes().len()];
+        let codes = values.chunks(machines).map(|row| decide(&pairings, row, &mut score)).collect();
+        Predictions { machines, values, codes, note: aligned.note }
     }
 
     /// The label of a class by its place.
@@ -69,24 +78,34 @@ impl Model {
     /// Each row of the result depends on that row alone: batches and threads change nothing.
     pub fn decision_values(&self, points: &Points, workers: &Workers) -> Vec<f64> {
         let machines = self.machines().len();
+        let mut values = if self.parts.kernel.is_linear() {
+            self.products_with_weights(points, workers)
+        } else {
+            let all: Vec<usize> = (0..points.len()).collect();
+            let expansion = self.expansion.get_or_init(|| {
+                let lists = self.machines().iter().map(|machine| (&machine.support[..], &machine.coefficients[..]));
+                Expansion::new(self.points.len(), lists)
+            });
+            expansion.values(&self.parts.kernel, points.rows(&all), &self.points, workers)
+        };
+        for values in values.chunks_mut(machines) {
+            values.iter_mut().zip(self.machines()).for_each(|(value, machine)| *value += machine.bias); // (M.1)
+        }
+        values
+    }
+
+    /// `⟨w, x⟩` for each row and machine.
+    fn products_with_weights(&self, points: &Points, workers: &Workers) -> Vec<f64> {
+        let machines = self.machines().len();
         let mut values = vec![0.0; points.len() * machines];
-        let pool: Vec<usize> = (0..self.points.len()).collect();
+        let alone = Workers::none();
+        let work = points.matrix().entries().saturating_mul(machines);
+        let workers = if work > WORTH_A_THREAD { workers } else { &alone };
         workers.fill_chunks(&mut values, ROWS_A_CHUNK * machines, |start, chunk| {
-            let mut kernel_row = vec![0.0; if self.parts.kernel.is_linear() { 0 } else { pool.len() }];
             for (k, out) in chunk.chunks_mut(machines).enumerate() {
                 let row = start / machines + k;
-                if !self.parts.kernel.is_linear() {
-                    self.parts.kernel.block(points.rows(&[row]), self.points.rows(&pool), &mut kernel_row);
-                }
                 for (value, machine) in out.iter_mut().zip(self.machines()) {
-                    let sum: f64 = match &machine.weights {
-                        Some(weights) => points.matrix().dot(row, weights),
-                        None => {
-                            let support = machine.support.iter().zip(&machine.coefficients);
-                            support.map(|(&place, coefficient)| coefficient * kernel_row[place as usize]).sum()
-                        }
-                    };
-                    *value = sum + machine.bias; // (M.1)
+                    *value = machine.weights.as_ref().map_or(0.0, |weights| points.matrix().dot(row, weights));
                 }
             }
         });

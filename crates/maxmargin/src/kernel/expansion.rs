@@ -1,0 +1,274 @@
+//! Sums of kernel values with coefficients: decision values, gradients and products with the kernel matrix.
+
+use pulp::Arch;
+
+use super::{Kernel, Panel, Points, Rows, Tiles};
+use crate::simd::{Real, vectorised};
+use crate::workers::Workers;
+
+/// Rows that pass by a panel before their values are added up: few enough for these to stay in the nearest cache.
+const ROWS_A_BLOCK: usize = 48;
+
+/// Arithmetic (multiplications of entries, about) below which waking threads takes longer than the work.
+const WORTH_A_THREAD: f64 = 1e6;
+
+/// What a kernel value costs beside its dot product.
+const COST_OF_A_VALUE: f64 = 20.0;
+
+/// Several sums over the rows of some points: which rows take part in which, with which coefficient
+///
+/// ```text
+/// f_s(x) = Σ_j c_sj k(x, x_j),   s = 1 … sums                                                          (K.9)
+/// ```
+///
+/// Each kernel value is computed once and serves all sums.
+#[derive(Clone, Debug)]
+pub(crate) struct Expansion {
+    sums: usize,
+    /// The rows that take part, in the order of summation.
+    places: Vec<u32>,
+    /// Where the terms of each of them begin; one more than there are places.
+    offsets: Vec<usize>,
+    /// Which sum each term belongs to.
+    targets: Vec<u32>,
+    coefficients: Vec<f64>,
+}
+
+impl Expansion {
+    /// One list of rows and coefficients a sum. Rows are numbers below `rows`; coefficients of 0 are left out.
+    pub(crate) fn new<'a>(rows: usize, lists: impl Iterator<Item = (&'a [u32], &'a [f64])> + Clone) -> Self {
+        let mut counts = vec![0usize; rows];
+        let terms = || {
+            lists.clone().enumerate().flat_map(|(sum, (rows, coefficients))| {
+                let nonzero = rows.iter().zip(coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
+                nonzero.map(move |(&row, &coefficient)| (sum as u32, row as usize, coefficient))
+            })
+        };
+        terms().for_each(|(_, row, _)| counts[row] += 1);
+        let places: Vec<u32> = (0..rows).filter(|&row| counts[row] > 0).map(|row| row as u32).collect();
+        let mut offsets = vec![0];
+        for &place in &places {
+            offsets.push(offsets[offsets.len() - 1] + counts[place as usize]);
+        }
+        let mut next = vec![0; rows];
+        places.iter().zip(&offsets).for_each(|(&place, &start)| next[place as usize] = start);
+        let total = offsets[places.len()];
+        let (mut targets, mut coefficients) = (vec![0; total], vec![0.0; total]);
+        for (sum, row, coefficient) in terms() {
+            (targets[next[row]], coefficients[next[row]]) = (sum, coefficient);
+            next[row] += 1;
+        }
+        Expansion { sums: lists.count(), places, offsets, targets, coefficients }
+    }
+
+    /// A single sum over rows in the order given, which may repeat.
+    fn single(rows: &[usize], coefficients: &[f64]) -> Self {
+        let nonzero = || rows.iter().zip(coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
+        let places: Vec<u32> = nonzero().map(|(&row, _)| row as u32).collect();
+        let coefficients = nonzero().map(|(_, &coefficient)| coefficient).collect();
+        Expansion {
+            sums: 1,
+            offsets: (0..=places.len()).collect(),
+            targets: vec![0; places.len()],
+            places,
+            coefficients,
+        }
+    }
+
+    /// (K.9) for each row on the left, over the rows of `points`: `out[i * sums + s] = f_s(left i)`.
+    ///
+    /// What comes out for a row depends on that row alone, whatever is computed beside it and on which thread. Little
+    /// work stays on the calling thread.
+    ///
+    /// Memory: a panel and its sums a thread.
+    pub(crate) fn values(&self, kernel: &dyn Kernel, left: Rows<'_>, points: &Points, workers: &Workers) -> Vec<f64> {
+        let mut out = vec![0.0; left.len() * self.sums];
+        if self.places.is_empty() || out.is_empty() {
+            return out;
+        }
+        if kernel.of_dots().is_none() {
+            self.values_one_by_one(kernel, left, points, workers, &mut out);
+            return out;
+        }
+        let tiles = Tiles::<f64>::new(kernel, points);
+        let work = (tiles.cost() + COST_OF_A_VALUE) * self.places.len() as f64 + self.targets.len() as f64;
+        let alone = Workers::none();
+        let workers = if work * left.len() as f64 > WORTH_A_THREAD { workers } else { &alone };
+        // Any cut gives the same numbers: each lane is computed by itself.
+        let narrow = left.len() <= 2 * f64::NARROW * workers.threads();
+        let lanes = if narrow { f64::NARROW } else { f64::LANES };
+        let rows = left.len().div_ceil(workers.threads()).clamp(1, lanes);
+        let scratch = || Scratch {
+            panel: if narrow { tiles.narrow_panel(left.points()) } else { tiles.panel(left.points()) },
+            values: vec![0.0; ROWS_A_BLOCK * lanes],
+            sums: vec![0.0; self.sums * lanes],
+        };
+        let starts: [usize; ROWS_A_BLOCK] = std::array::from_fn(|k| k * lanes);
+        workers.fill_chunks_with(&mut out, rows * self.sums, scratch, |scratch, start, out| {
+            let first = start / self.sums;
+            let Scratch { panel, values, sums } = scratch;
+            tiles.load(panel, &left.list()[first..first + out.len() / self.sums]);
+            sums.fill(0.0);
+            for block in (0..self.places.len()).step_by(ROWS_A_BLOCK) {
+                let places = &self.places[block..self.places.len().min(block + ROWS_A_BLOCK)];
+                tiles.fill(panel, places, &starts[..places.len()], values);
+                match lanes {
+                    f64::LANES => self.add::<{ f64::LANES }>(block, places.len(), values, sums),
+                    _ => self.add::<{ f64::NARROW }>(block, places.len(), values, sums),
+                }
+            }
+            for (lane, out) in out.chunks_mut(self.sums).enumerate() {
+                for (sum, out) in out.iter_mut().enumerate() {
+                    *out = sums[sum * lanes + lane];
+                }
+            }
+        });
+        out
+    }
+
+    /// Adds a block's values, `[row][lane]`, to the sums, `[sum][lane]`.
+    fn add<const L: usize>(&self, block: usize, rows: usize, values: &[f64], sums: &mut [f64]) {
+        let (values, sums) = (values.as_chunks::<L>().0, sums.as_chunks_mut::<L>().0);
+        vectorised(
+            Arch::new(),
+            #[inline(always)]
+            || {
+                for (row, values) in values[..rows].iter().enumerate() {
+                    let span = self.offsets[block + row]..self.offsets[block + row + 1];
+                    for (&target, &coefficient) in self.targets[span.clone()].iter().zip(&self.coefficients[span]) {
+                        let sum = &mut sums[target as usize];
+                        for lane in 0..L {
+                            sum[lane] = coefficient.mul_add(values[lane], sum[lane]); // (K.9)
+                        }
+                    }
+                }
+            },
+        );
+    }
+
+    /// The same for kernels that are no function of the dot product, a row of values at a time.
+    fn values_one_by_one(
+        &self,
+        kernel: &dyn Kernel,
+        left: Rows<'_>,
+        points: &Points,
+        workers: &Workers,
+        out: &mut [f64],
+    ) {
+        let list: Vec<usize> = self.places.iter().map(|&place| place as usize).collect();
+        workers.fill_chunks_with(
+            out,
+            self.sums,
+            || vec![0.0; list.len()],
+            |values, start, out| {
+                let row = start / self.sums;
+                kernel.block(left.slice(row..row + 1), points.rows(&list), values);
+                for (k, value) in values.iter().enumerate() {
+                    let span = self.offsets[k]..self.offsets[k + 1];
+                    for (&target, &coefficient) in self.targets[span.clone()].iter().zip(&self.coefficients[span]) {
+                        out[target as usize] += coefficient * value;
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// What a thread works with.
+struct Scratch<'p> {
+    panel: Panel<'p, f64>,
+    values: Vec<f64>,
+    sums: Vec<f64>,
+}
+
+/// `f_i = Σ_j coefficients[j] · k(left i, right j)`, summed in the order of the right rows.
+pub(crate) fn expand(
+    kernel: &dyn Kernel,
+    left: Rows<'_>,
+    right: Rows<'_>,
+    coefficients: &[f64],
+    workers: &Workers,
+) -> Vec<f64> {
+    Expansion::single(right.list(), coefficients).values(kernel, left, right.points(), workers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Matrix;
+    use crate::kernel::{Laplacian, Linear, Polynomial, Rbf};
+
+    fn points(rows: usize, columns: usize, shift: f64) -> Points {
+        let value = |k: usize| if k % 3 == 0 { 0.0 } else { (k as f64 * 0.37 + shift).sin() };
+        Points::new(Matrix::dense(rows, columns, (0..rows * columns).map(value).collect::<Vec<f64>>()).unwrap(), true)
+    }
+
+    /// Three sums over 70 rows, some of which take part in none.
+    fn lists() -> [(Vec<u32>, Vec<f64>); 3] {
+        [3, 4, 7].map(|step| {
+            let rows: Vec<u32> = (0..70).step_by(step).collect();
+            let coefficients = rows.iter().map(|&row| if row == 12 { 0.0 } else { (f64::from(row) * 0.9).cos() });
+            (rows.clone(), coefficients.collect())
+        })
+    }
+
+    fn expansion() -> Expansion {
+        let lists = lists();
+        Expansion::new(70, lists.iter().map(|(rows, coefficients)| (&rows[..], &coefficients[..])))
+    }
+
+    #[test]
+    fn each_sum_is_the_sum_of_its_terms() {
+        let (left, right) = (points(45, 6, 0.0), points(70, 6, 1.0));
+        let all: Vec<usize> = (0..45).collect();
+        let kernels: [&dyn Kernel; 4] = [
+            &Linear {},
+            &Rbf { gamma: 0.3 },
+            &Polynomial { gamma: 0.5, coef0: 1.0, degree: 2 },
+            &Laplacian { gamma: 0.2 },
+        ];
+        for kernel in kernels {
+            let found = expansion().values(kernel, left.rows(&all), &right, &Workers::none());
+            for (row, found) in found.chunks(3).enumerate() {
+                for ((rows, coefficients), found) in lists().iter().zip(found) {
+                    let list: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+                    let mut values = vec![0.0; list.len()];
+                    kernel.block(left.rows(&[row]), right.rows(&list), &mut values);
+                    let expected: f64 = values.iter().zip(coefficients).map(|(value, c)| value * c).sum();
+                    assert!((found - expected).abs() < 1e-12, "{kernel:?}, row {row}: {found}, not {expected}");
+                    let alone = expand(kernel, left.rows(&[row]), right.rows(&list), coefficients, &Workers::none());
+                    assert_eq!(alone[0].to_bits(), found.to_bits(), "{kernel:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_gets_the_same_bits_alone_and_among_others_on_any_number_of_threads() {
+        let (left, right) = (points(300, 30, 0.0), points(70, 30, 1.0));
+        let all: Vec<usize> = (0..300).collect();
+        let kernels: [&dyn Kernel; 2] = [&Rbf { gamma: 0.3 }, &Laplacian { gamma: 0.2 }];
+        for kernel in kernels {
+            let values = |list: &[usize], workers: &Workers| -> Vec<u64> {
+                let values = expansion().values(kernel, left.rows(list), &right, workers);
+                values.iter().map(|value| value.to_bits()).collect()
+            };
+            let whole = values(&all, &Workers::none());
+            for threads in [2, 3, 4, 8] {
+                assert_eq!(values(&all, &Workers::new(threads).unwrap()), whole);
+            }
+            for size in [1, 5, 9, 17, 33, 100] {
+                let parts: Vec<u64> = all.chunks(size).flat_map(|list| values(list, &Workers::none())).collect();
+                assert_eq!(parts, whole, "{size} rows at a time");
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_nothing_are_zero() {
+        let points = points(4, 3, 0.0);
+        let none = expand(&Linear {}, points.rows(&[0, 2]), points.rows(&[1, 3]), &[0.0, 0.0], &Workers::none());
+        assert_eq!(none, [0.0, 0.0]);
+        assert!(expand(&Linear {}, points.rows(&[]), points.rows(&[1]), &[1.0], &Workers::none()).is_empty());
+    }
+}
