@@ -49,6 +49,7 @@ pub mod lift;
 pub mod metrics;
 pub mod model;
 pub mod problem;
+mod relay;
 mod simd;
 pub mod solver;
 pub mod training;

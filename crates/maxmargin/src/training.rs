@@ -13,6 +13,7 @@ use crate::geometry::check_separable;
 use crate::kernel::{Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
 use crate::problem::{Bias, Loss, MarginParts, MarginProblem};
+use crate::relay::{self, MachineControl};
 use crate::solver::{self, Decision, Settings, Snapshot, Solution, SolverKind, Start};
 use crate::workers::Workers;
 
@@ -190,7 +191,7 @@ struct Shared<'a> {
 struct OfMachine<'a> {
     inner: &'a mut dyn Control,
     machine: (usize, usize),
-    solver: SolverKind,
+    solver: Option<SolverKind>,
     checkpoint: &'a mut Checkpoint,
     broke: bool,
 }
@@ -216,9 +217,41 @@ impl Control for OfMachine<'_> {
     }
 
     fn keep_snapshot(&mut self, snapshot: Snapshot) {
-        self.checkpoint.machines[self.machine.0] = MachineState::Running { solver: self.solver, snapshot };
+        if let Some(solver) = self.solver {
+            self.checkpoint.machines[self.machine.0] = MachineState::Running { solver, snapshot };
+        }
         self.inner.keep_checkpoint(self.checkpoint);
     }
+}
+
+impl MachineControl for OfMachine<'_> {
+    fn begin(&mut self, kind: SolverKind) {
+        self.solver = Some(kind);
+    }
+
+    fn end(&mut self) {
+        if self.broke {
+            self.offer_checkpoint();
+        }
+    }
+}
+
+/// Rows of a machine up to which it is as fast on one thread as on several.
+const SMALL_MACHINE: usize = 4000;
+
+/// Whether machines side by side, each on one thread, are faster than one after the other on all threads.
+fn pays_side_by_side(shared: &Shared<'_>) -> bool {
+    let (machines, threads) = (shared.pairings.len(), shared.workers.threads());
+    let sizes = class_sizes(shared.labels);
+    let largest = shared.pairings.iter().map(|pairing| pairing.rows(&sizes)).max().unwrap_or(0);
+    threads > 1 && machines > 1 && (machines >= 2 * threads || largest <= SMALL_MACHINE)
+}
+
+/// How many rows each class has.
+fn class_sizes(labels: &Labels) -> Vec<usize> {
+    let mut sizes = vec![0; labels.classes().len()];
+    labels.codes().iter().for_each(|&code| sizes[code as usize] += 1);
+    sizes
 }
 
 /// Checked parameters.
@@ -347,10 +380,11 @@ impl Training {
         let pairings = params.multiclass.pairings(labels.classes().len());
         let shared = Shared { data, labels: &labels, kernel: &kernel, points: &points, workers, pairings: &pairings };
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
-        let mut broken = Vec::new();
-        for number in 0..pairings.len() {
-            broken.push(self.fit_machine(number, &shared, &parts, &mut checkpoint, control)?);
-        }
+        let side_by_side = pays_side_by_side(&shared);
+        let broken = match side_by_side {
+            true => self.fit_side_by_side(&shared, &parts, &mut checkpoint, control)?,
+            false => self.fit_one_by_one(&shared, &parts, &mut checkpoint, control)?,
+        };
         let mut expansions = Vec::new();
         for (state, broken) in checkpoint.machines.into_iter().zip(broken) {
             let finished = match (broken, state) {
@@ -381,33 +415,103 @@ impl Training {
         Ok(Checkpoint { fingerprint, parameters, machines })
     }
 
-    /// Trains one machine from the state it is in, unless it is done. Its state is kept up to date; a machine that the control
-    /// broke is handed back, since its state is not that of a machine that is done.
+    /// Trains the machines that are not done, each on all threads. Their states are kept up to date; those that the control
+    /// broke are handed back, since theirs is not the state of a machine that is done.
+    fn fit_one_by_one(
+        &self,
+        shared: &Shared<'_>,
+        parts: &ModelParts,
+        checkpoint: &mut Checkpoint,
+        control: &mut dyn Control,
+    ) -> Result<Vec<Option<FinishedMachine>>, Error> {
+        let mut all_broken = Vec::new();
+        for number in 0..shared.pairings.len() {
+            if matches!(checkpoint.machines[number], MachineState::Finished(_)) {
+                all_broken.push(None);
+                continue;
+            }
+            let (state, machine) = (checkpoint.machines[number].clone(), (number, shared.pairings.len()));
+            let mut control = OfMachine { inner: control, machine, solver: None, checkpoint, broke: false };
+            let finished = self.fit_machine(number, shared, parts, &state, &self.params.settings, &mut control)?;
+            if control.broke {
+                all_broken.push(Some(finished));
+                continue;
+            }
+            control.checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
+            control.offer_checkpoint();
+            all_broken.push(None);
+        }
+        Ok(all_broken)
+    }
+
+    /// The same with as many machines at a time as there are threads, each on one. Threads change no bits, so neither does
+    /// this. The control is asked on the calling thread; a machine that is under way is not part of a checkpoint.
+    fn fit_side_by_side(
+        &self,
+        shared: &Shared<'_>,
+        parts: &ModelParts,
+        checkpoint: &mut Checkpoint,
+        control: &mut dyn Control,
+    ) -> Result<Vec<Option<FinishedMachine>>, Error> {
+        let count = shared.pairings.len();
+        let alone = Workers::none();
+        let one = Shared { workers: &alone, ..*shared };
+        let threads = shared.workers.threads() as u64;
+        let settings = Settings { memory: self.params.settings.memory / threads, ..self.params.settings.clone() };
+        // The largest first, so that none is left for the end.
+        let mut waiting: Vec<usize> =
+            (0..count).filter(|&number| !matches!(checkpoint.machines[number], MachineState::Finished(_))).collect();
+        let sizes = class_sizes(shared.labels);
+        let size = |number: usize| shared.pairings[number].rows(&sizes);
+        waiting.sort_by_key(|&number| std::cmp::Reverse(size(number)));
+        let states: Vec<MachineState> = checkpoint.machines.clone();
+        let mut broken: Vec<Option<FinishedMachine>> = (0..count).map(|_| None).collect();
+        let mut failed: Option<(usize, Error)> = None;
+        let work = |number: usize, control: &mut dyn MachineControl| {
+            self.fit_machine(number, &one, parts, &states[number], &settings, control)
+        };
+        relay::run(shared.workers, &waiting, count, work, control, |number, result, broke, control| match result {
+            Ok(finished) if broke => broken[number] = Some(finished),
+            Ok(finished) => {
+                checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
+                if control.wants_snapshot(&Progress { machine: (number, count), ..Progress::default() }) {
+                    control.keep_checkpoint(checkpoint);
+                }
+            }
+            Err(error) => {
+                if failed.as_ref().is_none_or(|(other, _)| number < *other) {
+                    failed = Some((number, error));
+                }
+            }
+        });
+        match failed {
+            Some((_, error)) => Err(error),
+            None => Ok(broken),
+        }
+    }
+
+    /// Trains one machine from the state it is in.
     fn fit_machine(
         &self,
         number: usize,
         shared: &Shared<'_>,
         parts: &ModelParts,
-        checkpoint: &mut Checkpoint,
-        control: &mut dyn Control,
-    ) -> Result<Option<FinishedMachine>, Error> {
-        if matches!(checkpoint.machines[number], MachineState::Finished(_)) {
-            return Ok(None);
-        }
+        state: &MachineState,
+        settings: &Settings,
+        control: &mut dyn MachineControl,
+    ) -> Result<FinishedMachine, Error> {
         let pairing = shared.pairings[number];
         let (labels, weights) = (shared.labels, shared.data.weights());
         let (problem, cost) =
             machine_problem(shared.kernel, shared.points, shared.workers, labels.codes(), weights, pairing, parts)?;
-        let settings = &self.params.settings;
         let (kind, reason) = match self.params.solver {
             Some(kind) => (kind, None),
             None => solver::choose(&problem),
         };
         // Before the search for a separator, which is dear: what this solver cannot do it says at once.
         solver::supports(kind, &problem, settings)?;
-        let start = checkpoint.machines[number].start(kind, &problem);
-        let machine = (number, shared.pairings.len());
-        let mut control = OfMachine { inner: control, machine, solver: kind, checkpoint, broke: false };
+        control.begin(kind);
+        let start = state.start(kind, &problem);
         // A snapshot is there because the search has found a separator.
         if problem.hard() && !matches!(start, Start::Snapshot(_)) {
             let name = |class: usize| labels.classes()[class].text().to_string();
@@ -416,23 +520,14 @@ impl Training {
             // Where the search is, is not where the machine is: a closure keeps no snapshots.
             check_separable(&problem, classes, settings, &mut |progress: Progress| control.poll(progress))?;
         }
-        let mut solution = solver::solve_from(kind, &problem, settings, start, &mut control)?;
-        if control.broke {
-            // Before the certificate, which may take long.
-            control.offer_checkpoint();
-        }
-        let broke = control.broke;
+        let mut solution = solver::solve_from(kind, &problem, settings, start, control)?;
+        // Before the certificate, which may take long.
+        control.end();
         if number == 0 {
             solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
         }
         let (machine, expansion) = self.finish(&problem, solution, pairing, cost);
-        let finished = FinishedMachine { solver: kind, machine, expansion };
-        if broke {
-            return Ok(Some(finished));
-        }
-        control.checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
-        control.offer_checkpoint();
-        Ok(None)
+        Ok(FinishedMachine { solver: kind, machine, expansion })
     }
 
     /// Solution to machine: certificate, errors, and the coefficients by training row.

@@ -91,6 +91,7 @@ impl<T: Real> Block<T> {
         (self.up, self.down) = (vec![f64::NEG_INFINITY; self.stride], vec![f64::NEG_INFINITY; self.stride]);
         (0..self.size).for_each(|k| self.note_bounds(k));
         vectorised(
+            pulp::Arch::new(),
             #[inline(always)]
             || match coupling {
                 Coupling::All => self.solve_coupled(tolerance, most),

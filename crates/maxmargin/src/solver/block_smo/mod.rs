@@ -61,6 +61,11 @@ const PATIENCE: u64 = 2;
 /// Variables are set aside when that makes rows shorter by this part.
 const WORTH_IT: f64 = 0.2;
 
+/// Kernel values with less arithmetic than this are computed in less time than memory takes that was never touched: of
+/// these, no more is kept than fits next to the processor.
+const DEAR: f64 = 32.0;
+const HOT: u64 = 64 << 20;
+
 /// Kernel values between two polls, each counted by its arithmetic: some ten milliseconds.
 const WORK_A_POLL: f64 = 2e8;
 
@@ -188,6 +193,7 @@ impl<'a, T: Real> Engine<'a, T> {
     fn new(problem: &'a DualProblem<'a>, memory: u64, start: Start) -> Self {
         let (variables, gram) = (problem.len(), problem.gram());
         let tiles = Tiles::new(gram.kernel(), gram.points());
+        let memory = if tiles.cost() < DEAR { memory.min(HOT) } else { memory };
         let rows = KernelRows::new(tiles, problem.rows(), gram.workers(), memory);
         let mut engine = Engine {
             problem,

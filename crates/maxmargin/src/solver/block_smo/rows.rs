@@ -300,6 +300,7 @@ pub(super) fn panels<'a, T: Real>(tiles: &Tiles<'a, T>, rows: &[usize]) -> Vec<P
 /// `sums += Σ amount · row`, row after row, in f64. The order is that of the terms however they are grouped.
 pub(super) fn add_rows<T: Real>(sums: &mut [f64], terms: &[(f64, &[T])]) {
     vectorised(
+        pulp::Arch::new(),
         #[inline(always)]
         || {
             for four in terms.chunks(4) {
