@@ -602,12 +602,12 @@ pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> us
 }
 
 /// Kernel values that cost little beside any training.
-const FEW_VALUES: usize = 1 << 22;
+const FEW_VALUES: usize = 1 << 16;
 
 /// Rows that decision values are checked at.
 const SAMPLE: usize = 64;
 
-/// Whether decision values from scratch cost a pass over the data, or a few million kernel values.
+/// Whether decision values from scratch cost a pass over the data, or a few thousand kernel values.
 fn is_cheap(problem: &MarginProblem<'_>, decision: &Decision) -> bool {
     match decision {
         Decision::Linear { .. } => true,

@@ -45,11 +45,14 @@ use crate::simd::Real;
 use block::Block;
 use rows::{KernelRows, Move};
 
-/// The largest and smallest block, and the share of the variables between them.
-const BLOCK: (usize, usize, usize) = (256, 2048, 16);
+/// The first block, and the largest. It doubles when most of its variables move, and halves when few do.
+const BLOCK: (usize, usize) = (512, 2048);
 
 /// The block is solved to this part of the whole's violation.
 const INNER: f64 = 0.1;
+
+/// A block of all active variables is solved to this part of the tolerance.
+const WHOLE: f64 = 0.5;
 
 /// Steps within a block, for each of its variables, at most.
 const STEPS_A_VARIABLE: u64 = 8;
@@ -64,7 +67,7 @@ const WORTH_IT: f64 = 0.2;
 /// Kernel values with less arithmetic than this are computed in less time than memory takes that was never touched: of
 /// these, no more is kept than fits next to the processor.
 const DEAR: f64 = 32.0;
-const HOT: u64 = 64 << 20;
+const HOT: u64 = 16 << 20;
 
 /// Kernel values between two polls, each counted by its arithmetic: some ten milliseconds.
 const WORK_A_POLL: f64 = 2e8;
@@ -86,19 +89,13 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 /// Bytes that are needed without any row being kept.
 fn need(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
     let (rows, size) = (problem.len(), size_of_precision(settings));
-    let block = block_size(rows) as u64;
+    let block = BLOCK.1.min(rows) as u64;
     let vectors = 12 * 8 * rows as u64;
     vectors + block * block * size + rows::panel_bytes(problem.gram(), rows, size)
 }
 
 fn size_of_precision(settings: &Settings) -> u64 {
     if settings.precision == Precision::Double { 8 } else { 4 }
-}
-
-/// How many variables make a block.
-fn block_size(variables: usize) -> usize {
-    let (least, most, share) = BLOCK;
-    (variables / share).clamp(least, most).min(variables)
 }
 
 pub(super) fn solve(
@@ -175,6 +172,8 @@ struct Engine<'a, T: Real> {
     settled: Vec<u64>,
     /// The block of the step before, the newest last.
     working: Vec<u32>,
+    /// Whose kernel values the block holds.
+    loaded: Vec<u32>,
     walk: Walk,
 }
 
@@ -183,6 +182,8 @@ struct Engine<'a, T: Real> {
 struct Walk {
     steps: u64,
     blocks: u64,
+    /// How many variables make the next block.
+    size: u64,
     renewals: u64,
     /// Steps since the objective last fell by more than rounding.
     idle_steps: u64,
@@ -205,7 +206,8 @@ impl<'a, T: Real> Engine<'a, T> {
             active: vec![true; variables],
             settled: vec![0; variables],
             working: Vec::new(),
-            walk: Walk::default(),
+            loaded: Vec::new(),
+            walk: Walk { size: BLOCK.0 as u64, ..Walk::default() },
         };
         let alpha = match start {
             Start::Scratch => problem.start().to_vec(),
@@ -276,7 +278,9 @@ impl<'a, T: Real> Engine<'a, T> {
         let before = self.snapshot();
         self.choose(levels);
         self.load_block();
-        let target = (INNER * levels.violation).max(INNER * tolerance);
+        // Nothing but the block moves: then its optimum is the problem's.
+        let whole = self.working.len() == self.rows.active();
+        let target = if whole { WHOLE * tolerance } else { (INNER * levels.violation).max(INNER * tolerance) };
         let most = (STEPS_A_VARIABLE * self.working.len() as u64).min(cap - self.walk.steps);
         let outcome = self.block.solve(self.problem.coupling(), target, most);
         self.walk.steps += outcome.steps;
@@ -294,6 +298,19 @@ impl<'a, T: Real> Engine<'a, T> {
         if self.walk.idle_steps > STALL {
             return ControlFlow::Break(None);
         }
+        if whole {
+            for (k, &variable) in self.working.iter().enumerate() {
+                self.value[variable as usize] = self.block.value[k];
+            }
+            let sums = self.sums();
+            self.rows.replace(|k, _| sums[k as usize]);
+            return ControlFlow::Continue(());
+        }
+        self.walk.size = match moves.len() * 8 / self.working.len() {
+            0 => (self.walk.size / 2).max(BLOCK.0 as u64 / 2),
+            4.. => (self.walk.size * 2).min(BLOCK.1 as u64),
+            _ => self.walk.size,
+        };
         let work = self.rows.active() as f64 * self.tiles.cost();
         let at_once = ((WORK_A_POLL / work) as usize).clamp(1, moves.len());
         for (number, part) in moves.chunks(at_once).enumerate() {
@@ -360,6 +377,11 @@ impl<'a, T: Real> Engine<'a, T> {
     fn sum_of(&self, k: usize) -> f64 {
         let own = self.problem.ridge()[k] * self.alpha[k] + self.problem.linear()[k];
         -self.value[k] - self.problem.signs()[k] * own
+    }
+
+    /// u of all variables.
+    fn sums(&self) -> Vec<f64> {
+        (0..self.alpha.len()).map(|k| self.sum_of(k)).collect()
     }
 
     /// Brings v of the active variables up to date.
@@ -429,7 +451,11 @@ impl<'a, T: Real> Engine<'a, T> {
     /// The next block: up to half of the one before, the newest first, as far as they may still move; then those that violate
     /// most, up and down in turn.
     fn choose(&mut self, levels: Levels) {
-        let size = block_size(self.alpha.len());
+        if self.rows.active() <= BLOCK.1 {
+            self.working = (0..self.alpha.len() as u32).filter(|&k| self.active[k as usize]).collect();
+            return;
+        }
+        let size = self.walk.size as usize;
         let mut taken = vec![false; self.alpha.len()];
         let mut chosen: Vec<u32> = Vec::with_capacity(size);
         for &k in self.working.iter().rev() {
@@ -482,18 +508,12 @@ impl<'a, T: Real> Engine<'a, T> {
     /// Kernel values, v, α and bounds of the block.
     fn load_block(&mut self) {
         let size = self.working.len();
-        let (problem, tiles, stride) = (self.problem, &self.tiles, Block::<T>::stride(size));
-        let rows: Vec<usize> = self.working.iter().map(|&k| problem.rows()[k as usize]).collect();
-        let passing: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
-        let panels = rows::panels(tiles, &rows);
         self.block.resize(size);
-        problem.gram().workers().fill_chunks(&mut self.block.kernel, rows::GROUP * stride, |start, chunk| {
-            let (first, count) = (start / stride, chunk.len() / stride);
-            for (number, panel) in panels.iter().enumerate() {
-                let targets: Vec<usize> = (0..count).map(|k| k * stride + number * T::LANES).collect();
-                tiles.fill(panel, &passing[first..first + count], &targets, chunk);
-            }
-        });
+        if self.loaded != self.working {
+            self.load_kernel();
+            self.loaded.clone_from(&self.working);
+        }
+        let problem = self.problem;
         for (k, &variable) in self.working.iter().enumerate() {
             let variable = variable as usize;
             self.block.value[k] = self.value[variable];
@@ -502,6 +522,21 @@ impl<'a, T: Real> Engine<'a, T> {
             self.block.sign[k] = problem.signs()[variable];
             self.block.ridge[k] = problem.ridge()[variable];
         }
+    }
+
+    fn load_kernel(&mut self) {
+        let size = self.working.len();
+        let (problem, tiles, stride) = (self.problem, &self.tiles, Block::<T>::stride(size));
+        let rows: Vec<usize> = self.working.iter().map(|&k| problem.rows()[k as usize]).collect();
+        let passing: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
+        let panels = rows::panels(tiles, &rows);
+        problem.gram().workers().fill_chunks(&mut self.block.kernel, rows::GROUP * stride, |start, chunk| {
+            let (first, count) = (start / stride, chunk.len() / stride);
+            for (number, panel) in panels.iter().enumerate() {
+                let targets: Vec<usize> = (0..count).map(|k| k * stride + number * T::LANES).collect();
+                tiles.fill(panel, &passing[first..first + count], &targets, chunk);
+            }
+        });
     }
 
     /// Takes over the block's α. Hands back the moves, and by how much they lower the objective:
@@ -578,7 +613,7 @@ impl<'a, T: Real> Engine<'a, T> {
                 (self.active[k], self.settled[k]) = (true, 0);
             }
         }
-        let sums: Vec<f64> = (0..self.alpha.len()).map(|k| self.sum_of(k)).collect();
+        let sums = self.sums();
         let active = &self.active;
         self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |k| sums[k as usize]);
         self.rows.replace(|k, _| sums[k as usize]);
@@ -602,7 +637,7 @@ impl<'a, T: Real> Engine<'a, T> {
         };
         let near: Vec<usize> = (0..self.alpha.len()).filter(near).collect();
         self.renew_values(&near, &support, poll)?;
-        let sums: Vec<f64> = (0..self.alpha.len()).map(|k| self.sum_of(k)).collect();
+        let sums = self.sums();
         self.rows.replace(|k, _| sums[k as usize]);
         ControlFlow::Continue(())
     }
@@ -637,16 +672,16 @@ impl<'a, T: Real> Engine<'a, T> {
     /// All that the blocks to come depend on. Lists: active variables, the last block, how often each looked settled,
     /// counters; numbers: the objective. The gradient is u.
     fn snapshot(&self) -> Snapshot {
-        let mut sums: Vec<f64> = (0..self.alpha.len()).map(|k| self.sum_of(k)).collect();
+        let mut sums = self.sums();
         self.rows.visit(|k, sum| sums[k as usize] = sum);
         let active = (0..self.alpha.len() as u64).filter(|&k| self.active[k as usize]).collect();
         let working = self.working.iter().map(|&k| u64::from(k)).collect();
-        let Walk { steps, blocks, renewals, idle_steps, objective } = self.walk;
+        let Walk { steps, blocks, size, renewals, idle_steps, objective } = self.walk;
         Snapshot {
             iterations: steps,
             alpha: self.alpha.clone(),
             gradient: sums,
-            lists: vec![active, working, self.settled.clone(), vec![blocks, renewals, idle_steps]],
+            lists: vec![active, working, self.settled.clone(), vec![blocks, size, renewals, idle_steps]],
             numbers: vec![objective],
         }
     }
@@ -656,12 +691,13 @@ impl<'a, T: Real> Engine<'a, T> {
         let variables = self.alpha.len();
         let &[objective] = snapshot.numbers.as_slice() else { return false };
         let [active, working, settled, counters] = snapshot.lists.as_slice() else { return false };
-        let &[blocks, renewals, idle_steps] = counters.as_slice() else { return false };
+        let &[blocks, size, renewals, idle_steps] = counters.as_slice() else { return false };
         let within = |list: &[u64]| list.iter().all(|&k| k < variables as u64);
-        if !(snapshot.fits(self.problem) && within(active) && within(working) && settled.len() == variables) {
+        if !(snapshot.fits(self.problem) && within(active) && within(working) && settled.len() == variables && size > 0)
+        {
             return false;
         }
-        self.walk = Walk { steps: snapshot.iterations, blocks, renewals, idle_steps, objective };
+        self.walk = Walk { steps: snapshot.iterations, blocks, size, renewals, idle_steps, objective };
         self.alpha = snapshot.alpha;
         self.settled = settled.clone();
         self.working = working.iter().map(|&k| k as u32).collect();
