@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_row_gets_the_same_bits_alone_and_among_others_on_any_number_of_threads() {
-        let (left, right) = (points(300, 30, 0.0), points(70, 30, 1.0));
-        let all: Vec<usize> = (0..300).collect();
+        let (left, right) = (points(600, 30, 0.0), points(70, 30, 1.0));
+        let all: Vec<usize> = (0..600).collect();
         let kernels: [&dyn Kernel; 2] = [&Rbf { gamma: 0.3 }, &Laplacian { gamma: 0.2 }];
         for kernel in kernels {
             let values = |list: &[usize], workers: &Workers| -> Vec<u64> {
