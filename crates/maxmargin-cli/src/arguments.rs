@@ -389,6 +389,9 @@ pub(crate) struct Predict {
     /// Print the decision values too
     #[arg(long)]
     pub(crate) decision_values: bool,
+    /// Print one JSON object on standard output: rows, labels (unless they go to a file), accuracy and time
+    #[arg(long)]
+    pub(crate) json: bool,
     /// A CSV file without a label column
     #[arg(long, conflicts_with = "label")]
     pub(crate) unlabelled: bool,

@@ -117,6 +117,26 @@ fn columns_are_found_by_name_and_the_label_column_may_be_missing() {
 }
 
 #[test]
+fn predictions_can_be_one_json_object_with_the_time_they_took() {
+    let folder = folder();
+    done(folder.path(), "train iris -o iris.mm -q");
+    let lines = done(folder.path(), "predict iris.mm iris").stdout;
+    let report = |extra: &str| -> serde_json::Value {
+        serde_json::from_str(&done(folder.path(), &format!("predict iris.mm iris --json {extra}")).stdout).unwrap()
+    };
+    let found = report("--decision-values");
+    let labels: Vec<&str> = found["labels"].as_array().unwrap().iter().map(|label| label.as_str().unwrap()).collect();
+    assert_eq!(labels, lines.lines().collect::<Vec<_>>());
+    assert_eq!(found["decision_values"].as_array().unwrap().len(), 150);
+    assert!(found["predict_seconds"].as_f64().unwrap() >= 0.0);
+    let right = 150 - found["errors"].as_u64().unwrap();
+    assert_eq!(found["accuracy"].as_f64().unwrap(), right as f64 / 150.0);
+    let found = report("-o labels.txt");
+    assert!(found["labels"].is_null() && found["rows"] == 150, "{found}");
+    assert_eq!(fs::read_to_string(folder.path().join("labels.txt")).unwrap(), lines);
+}
+
+#[test]
 fn a_model_of_one_column_predicts_a_file_of_one_column() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("one.csv"), "x,label\n1,a\n2,a\n5,b\n6,b\n").unwrap();

@@ -1,16 +1,19 @@
 //! `predict`: labels for new rows.
 
 use std::io::{self, BufWriter, Write};
+use std::time::Instant;
 
 use maxmargin::data::Dataset;
 use maxmargin::model::Predictions;
 use maxmargin::{Model, Workers};
+use serde_json::json;
 
 use crate::arguments::Predict;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::input::{self, Origin};
 use crate::output::{self, Target, Words, escaped};
+use crate::report::json_line;
 use crate::report::training::Score;
 
 /// Predicts.
@@ -24,31 +27,49 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     let model = crate::model_file::load(&arguments.model)?;
     let source = origin.fetch(arguments.reading.seed)?;
     let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
-    let predictions = model.predict(&found.data, &workers)?;
+    let aligned = model.align(&found.data)?;
+    let started = Instant::now();
+    let predictions = model.predict_aligned(aligned, &workers);
+    let predict_seconds = started.elapsed().as_secs_f64();
     if let Some(note) = predictions.note() {
         words.note(note);
     }
     let rows = found.data.rows();
+    let to_file = target.is_some();
     match target {
         Some(target) => {
             let mut bytes = Vec::new();
             write(&model, &predictions, rows, arguments.decision_values, &mut bytes)?;
             target.save(&bytes)?;
         }
+        None if arguments.json => {}
         None => {
             let mut out = BufWriter::new(io::stdout().lock());
             write(&model, &predictions, rows, arguments.decision_values, &mut out)?;
             out.flush()?;
         }
     }
-    if found.labelled && !arguments.quiet {
-        let known = model.codes(found.data.labels()).iter().flatten().count();
-        match known {
-            0 => words.note("none of the data's labels is one of the model's, so there is no accuracy to report"),
-            _ => {
-                let score = score(&model, &found.data, &predictions);
-                output::say(&format!("accuracy: {}", score.words()));
+    let known = || model.codes(found.data.labels()).iter().flatten().count() > 0;
+    let score = (found.labelled && known()).then(|| score(&model, &found.data, &predictions));
+    if arguments.json {
+        let mut report = json!({
+            "rows": rows,
+            "errors": score.map(|score| score.errors),
+            "accuracy": score.map(|score| score.accuracy()),
+            "predict_seconds": predict_seconds,
+        });
+        if !to_file {
+            let labels = predictions.codes().iter().map(|&code| model.label(code).text());
+            report["labels"] = labels.collect();
+            if arguments.decision_values {
+                report["decision_values"] = (0..rows).map(|row| json!(predictions.decision_values(row))).collect();
             }
+        }
+        output::print(&json_line(&report))?;
+    } else if found.labelled && !arguments.quiet {
+        match score {
+            None => words.note("none of the data's labels is one of the model's, so there is no accuracy to report"),
+            Some(score) => output::say(&format!("accuracy: {}", score.words())),
         }
     }
     Ok(ExitCode::Done)

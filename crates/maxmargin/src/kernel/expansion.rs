@@ -3,7 +3,7 @@
 use pulp::Arch;
 
 use super::{Kernel, Panel, Points, Rows, Tiles};
-use crate::simd::{Real, vectorised};
+use crate::simd::{Real, add_multiples, vectorised};
 use crate::workers::Workers;
 
 /// Rows that pass by a panel before their values are added up: few enough for these to stay in the nearest cache.
@@ -135,12 +135,7 @@ impl Expansion {
             || {
                 for (row, values) in values[..rows].iter().enumerate() {
                     let span = self.offsets[block + row]..self.offsets[block + row + 1];
-                    for (&target, &coefficient) in self.targets[span.clone()].iter().zip(&self.coefficients[span]) {
-                        let sum = &mut sums[target as usize];
-                        for lane in 0..L {
-                            sum[lane] = coefficient.mul_add(values[lane], sum[lane]); // (K.9)
-                        }
-                    }
+                    add_multiples(&self.targets[span.clone()], &self.coefficients[span], values, sums); // (K.9)
                 }
             },
         );
@@ -245,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_row_gets_the_same_bits_alone_and_among_others_on_any_number_of_threads() {
-        let (left, right) = (points(300, 30, 0.0), points(70, 30, 1.0));
-        let all: Vec<usize> = (0..300).collect();
+        let (left, right) = (points(600, 30, 0.0), points(70, 30, 1.0));
+        let all: Vec<usize> = (0..600).collect();
         let kernels: [&dyn Kernel; 2] = [&Rbf { gamma: 0.3 }, &Laplacian { gamma: 0.2 }];
         for kernel in kernels {
             let values = |list: &[usize], workers: &Workers| -> Vec<u64> {

@@ -53,37 +53,35 @@ pub enum DotFunction {
 impl DotFunction {
     /// Kernel values from dot products, lane by lane. `norm` and `norms` are squared norms.
     #[inline(always)]
-    fn apply<T: Real>(self, dots: &[T], constant: T, norm: T, norms: &[T], out: &mut [T]) {
-        let lanes = out.len();
-        let (dots, norms) = (&dots[..lanes], &norms[..lanes]);
+    fn apply<T: Real, const L: usize>(self, dots: &[T; L], constant: T, norm: T, norms: &[T; L], out: &mut [T; L]) {
         match self {
             DotFunction::Linear => {
-                for lane in 0..lanes {
+                for lane in 0..L {
                     out[lane] = dots[lane].plus(constant);
                 }
             }
             DotFunction::Rbf { gamma } => {
                 let (gamma, zero) = (T::of(-gamma), T::default());
-                for lane in 0..lanes {
+                for lane in 0..L {
                     let distance = T::of(-2.0).fused(dots[lane], norm.plus(norms[lane])).larger(zero);
                     out[lane] = gamma.times(distance).exp(); // (K.3)
                 }
             }
             DotFunction::Polynomial { gamma, coef0, degree } => {
                 let (gamma, coef0) = (T::of(gamma), T::of(coef0));
-                let square = &mut [T::default(); MOST_LANES][..lanes];
-                for lane in 0..lanes {
+                let mut square = [T::default(); L];
+                for lane in 0..L {
                     square[lane] = gamma.fused(dots[lane].plus(constant), coef0);
                     out[lane] = T::of(1.0);
                 }
                 let mut rest = degree;
                 while rest > 0 {
                     if rest % 2 == 1 {
-                        for lane in 0..lanes {
+                        for lane in 0..L {
                             out[lane] = out[lane].times(square[lane]); // (K.2)
                         }
                     }
-                    for value in square.iter_mut() {
+                    for value in &mut square {
                         *value = value.times(*value);
                     }
                     rest /= 2;
@@ -91,7 +89,7 @@ impl DotFunction {
             }
             DotFunction::Sigmoid { gamma, coef0 } => {
                 let (gamma, coef0, one) = (T::of(gamma), T::of(coef0), T::of(1.0));
-                for lane in 0..lanes {
+                for lane in 0..L {
                     let z = gamma.fused(dots[lane].plus(constant), coef0);
                     let minus = z.times(T::of(-1.0));
                     // (K.4): tanh |z| = (1 − e^(−2|z|)) / (1 + e^(−2|z|))
@@ -117,6 +115,13 @@ pub(crate) struct Packed<T> {
 enum Layout<T> {
     Dense { columns: usize, values: Buffer<T> },
     Sparse { offsets: Buffer<u64>, indices: Buffer<u32>, values: Buffer<T> },
+}
+
+/// A [`Layout`] with its memory at hand.
+#[derive(Clone, Copy, Debug)]
+enum Laid<'a, T> {
+    Dense { columns: usize, values: &'a [T] },
+    Sparse { offsets: &'a [u64], indices: &'a [u32], values: &'a [T] },
 }
 
 impl<T: Real> Packed<T> {
@@ -155,6 +160,13 @@ impl<T: Real> Packed<T> {
 }
 
 impl<T: Real> Layout<T> {
+    fn borrow(&self) -> Laid<'_, T> {
+        match self {
+            Layout::Dense { columns, values } => Laid::Dense { columns: *columns, values },
+            Layout::Sparse { offsets, indices, values } => Laid::Sparse { offsets, indices, values },
+        }
+    }
+
     fn shared(matrix: &Matrix, stored: usize) -> Option<Self> {
         match matrix {
             Matrix::Dense(dense) if is_dense(matrix, stored) => {
@@ -349,46 +361,44 @@ impl<'a, T: Real> Tiles<'a, T> {
         let Some((function, packed)) = self.fast else { return self.fill_slowly(panel, places, targets, out) };
         let constant = T::of(if self.points.folded() { 1.0 } else { 0.0 });
         let dots = &mut [T::default(); MOST_LANES * ROWS_A_BATCH][..panel.lanes * ROWS_A_BATCH];
+        let laid = packed.layout.borrow();
         // A dense row of very many columns is a sparse one that has them all.
-        let all: Vec<u32> = match &packed.layout {
-            Layout::Dense { columns, .. } if !panel.slots.is_empty() => (0..*columns as u32).collect(),
+        let all: Vec<u32> = match laid {
+            Laid::Dense { columns, .. } if !panel.slots.is_empty() => (0..columns as u32).collect(),
             _ => Vec::new(),
         };
         for (places, targets) in places.chunks(ROWS_A_BATCH).zip(targets.chunks(ROWS_A_BATCH)) {
-            self.batch(packed, panel, places, &all, dots);
-            vectorised(
-                self.arch,
-                #[inline(always)]
-                || {
-                    for ((&place, &target), dots) in places.iter().zip(targets).zip(dots.chunks(panel.lanes)) {
-                        let out = &mut out[target..target + panel.lanes];
-                        function.apply(dots, constant, packed.norms[place as usize], &panel.norms, out);
-                    }
-                },
-            );
+            self.batch(laid, panel, places, &all, dots);
+            let finish = Finish { function, constant, packed, norms: &panel.norms, places, targets };
+            match panel.lanes {
+                64 => finish.run::<64>(self.arch, dots, out),
+                32 => finish.run::<32>(self.arch, dots, out),
+                16 => finish.run::<16>(self.arch, dots, out),
+                _ => finish.run::<8>(self.arch, dots, out),
+            }
         }
     }
 
     /// Dot products of at most [`ROWS_A_BATCH`] rows with all lanes of a panel: `dots[k * lanes + lane]`.
-    fn batch(&self, packed: &Packed<T>, panel: &Panel<'_, T>, places: &[u32], all: &[u32], dots: &mut [T]) {
+    fn batch(&self, laid: Laid<'_, T>, panel: &Panel<'_, T>, places: &[u32], all: &[u32], dots: &mut [T]) {
         let slots = (!panel.slots.is_empty()).then_some(&panel.slots[..]);
         let mut sparse = [SparseRow::default(); ROWS_A_BATCH];
-        match &packed.layout {
-            Layout::Sparse { offsets, indices, values } => {
+        match laid {
+            Laid::Sparse { offsets, indices, values } => {
                 for (row, &place) in sparse.iter_mut().zip(places) {
                     let span = offsets[place as usize] as usize..offsets[place as usize + 1] as usize;
                     *row = SparseRow { columns: &indices[span.clone()], values: &values[span] };
                 }
             }
-            Layout::Dense { columns, values } if slots.is_some() => {
+            Laid::Dense { columns, values } if slots.is_some() => {
                 for (row, &place) in sparse.iter_mut().zip(places) {
-                    *row = SparseRow { columns: all, values: &values[place as usize * columns..][..*columns] };
+                    *row = SparseRow { columns: all, values: &values[place as usize * columns..][..columns] };
                 }
             }
-            Layout::Dense { columns, values } => {
+            Laid::Dense { columns, values } => {
                 let mut dense: [&[T]; ROWS_A_BATCH] = [&[]; ROWS_A_BATCH];
                 for (row, &place) in dense.iter_mut().zip(places) {
-                    *row = &values[place as usize * columns..][..*columns];
+                    *row = &values[place as usize * columns..][..columns];
                 }
                 for first in (0..panel.lanes).step_by(panel.group) {
                     let group = &panel.values[first * columns..][..panel.group * columns];
@@ -482,6 +492,34 @@ impl<'p, T: Real> Panel<'p, T> {
             }
         }
         self.slots[column] as usize
+    }
+}
+
+/// Turns dot products into kernel values, where they belong.
+struct Finish<'a, T> {
+    function: DotFunction,
+    constant: T,
+    packed: &'a Packed<T>,
+    norms: &'a [T],
+    places: &'a [u32],
+    targets: &'a [usize],
+}
+
+impl<T: Real> Finish<'_, T> {
+    fn run<const L: usize>(&self, arch: Arch, dots: &[T], out: &mut [T]) {
+        let Some(norms) = self.norms.first_chunk::<L>() else { return };
+        vectorised(
+            arch,
+            #[inline(always)]
+            || {
+                let rows = self.places.iter().zip(self.targets).zip(dots.as_chunks::<L>().0);
+                for ((&place, &target), dots) in rows {
+                    if let Some(out) = out[target..].first_chunk_mut::<L>() {
+                        self.function.apply(dots, self.constant, self.packed.norms[place as usize], norms, out);
+                    }
+                }
+            },
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use crate::workers::Workers;
 const ROWS_A_CHUNK: usize = 64;
 
 /// Entries times machines of a linear model from which on threads are woken.
-const WORTH_A_THREAD: usize = 200_000;
+const WORTH_A_THREAD: usize = 100_000;
 
 /// What a model says of some rows.
 #[derive(Clone, Debug, PartialEq)]
