@@ -13,7 +13,8 @@
 //! | `logistic` | linear, logistic loss | `logistic.rs` |
 //!
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
-//! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock.
+//! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock. One that can be
+//! resumed asks through `control::poll_keeping`, and takes a [`Start::Snapshot`].
 
 mod block_smo;
 mod cache;
@@ -36,6 +37,7 @@ mod requirements;
 mod scatter;
 mod sgd;
 pub(crate) mod smo;
+mod start;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +48,7 @@ use crate::error::Error;
 use crate::problem::{Bias, DualProblem, MarginProblem};
 pub use choose::choose;
 use smo::DualSolution;
+pub use start::{Snapshot, Start};
 
 /// An algorithm by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -213,7 +216,7 @@ pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settin
     }
 }
 
-/// Solves a problem by the algorithm named.
+/// Solves a problem by the algorithm named, from scratch.
 ///
 /// # Errors
 /// As [`supports`]. Not converging is no error: see [`Solution::stop`].
@@ -223,11 +226,26 @@ pub fn solve(
     settings: &Settings,
     control: &mut dyn Control,
 ) -> Result<Solution, Error> {
+    solve_from(kind, problem, settings, Start::Scratch, control)
+}
+
+/// Solves a problem by the algorithm named, from a start; [`Start`] says which solvers make use of which.
+///
+/// # Errors
+/// As [`supports`].
+pub fn solve_from(
+    kind: SolverKind,
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn Control,
+) -> Result<Solution, Error> {
     supports(kind, problem, settings)?;
-    Ok(match kind {
-        SolverKind::Smo => smo::solve(problem, settings, control),
+    let ignored = matches!(start, Start::Alpha(_)) && !kind.takes_alpha();
+    let mut solution = match kind {
+        SolverKind::Smo => smo::solve(problem, settings, start, control),
         SolverKind::BlockSmo => block_smo::solve(problem, settings, control),
-        SolverKind::DualAscent => dual_ascent::solve(problem, settings, control),
+        SolverKind::DualAscent => dual_ascent::solve(problem, settings, start, control),
         SolverKind::InteriorPoint => interior_point::solve(problem, settings, control),
         SolverKind::Newton => newton::solve(problem, settings, control),
         SolverKind::KernelNewton => kernel_newton::solve(problem, settings, control),
@@ -236,7 +254,11 @@ pub fn solve(
         SolverKind::KernelPerceptron => kernel_perceptron::solve(problem, settings, control),
         SolverKind::Lda => lda::solve(problem, settings, control),
         SolverKind::Logistic => logistic::solve(problem, settings, control),
-    })
+    };
+    if ignored {
+        solution.notes.push(format!("{} has no use for a warm start, and began from scratch", kind.name()));
+    }
+    Ok(solution)
 }
 
 /// Solves a problem through its dual, and reads the decision function off the dual's solution.
