@@ -111,12 +111,13 @@ pub fn load_checkpoint(path: &Path) -> Result<Checkpoint, Error> {
     })
 }
 
-/// Removes a checkpoint and the one before it, where they are there.
+/// Removes a checkpoint and the one before it, where they are there. What is no file, such as a device, is left alone.
 ///
 /// # Errors
 /// When one of them cannot be removed.
 pub fn remove_checkpoint(path: &Path) -> Result<(), Error> {
-    for path in [path.to_path_buf(), previous_checkpoint(path)] {
+    let is_file = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    for path in [path.to_path_buf(), previous_checkpoint(path)].into_iter().filter(is_file) {
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Error::Save {
