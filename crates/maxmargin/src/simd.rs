@@ -28,6 +28,8 @@ pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<
     const ROUNDING: f64;
     /// The nearest number of this precision.
     fn of(value: f64) -> Self;
+    /// The nearest number of single precision.
+    fn to_single(self) -> f32;
     /// `self · a + b`, rounded once.
     fn fused(self, a: Self, b: Self) -> Self;
     /// `e^self` for numbers up to 0, to about one unit in the last place; 0 where that is below the least normal number.
@@ -103,6 +105,11 @@ macro_rules! precision {
             #[inline(always)]
             fn of(value: f64) -> Self {
                 value as $real
+            }
+
+            #[inline(always)]
+            fn to_single(self) -> f32 {
+                self as f32
             }
 
             #[inline(always)]

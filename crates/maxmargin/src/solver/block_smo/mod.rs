@@ -46,7 +46,10 @@ use block::Block;
 use rows::{KernelRows, Move};
 
 /// The first block, and the largest. It doubles when most of its variables move, and halves when few do.
-const BLOCK: (usize, usize) = (512, 2048);
+const BLOCK: (u64, u64) = (512, 2048);
+
+/// The same for kernel values that are dear.
+const DEAR_BLOCK: (u64, u64) = (256, 512);
 
 /// The block is solved to this part of the whole's violation.
 const INNER: f64 = 0.1;
@@ -89,7 +92,7 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 /// Bytes that are needed without any row being kept.
 fn need(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
     let (rows, size) = (problem.len(), size_of_precision(settings));
-    let block = BLOCK.1.min(rows) as u64;
+    let block = BLOCK.1.min(rows as u64);
     let vectors = 12 * 8 * rows as u64;
     vectors + block * block * size + rows::panel_bytes(problem.gram(), rows, size)
 }
@@ -174,6 +177,9 @@ struct Engine<'a, T: Real> {
     working: Vec<u32>,
     /// Whose kernel values the block holds.
     loaded: Vec<u32>,
+    /// The first block and the largest.
+    sizes: (u64, u64),
+    dear: bool,
     walk: Walk,
 }
 
@@ -194,7 +200,8 @@ impl<'a, T: Real> Engine<'a, T> {
     fn new(problem: &'a DualProblem<'a>, memory: u64, start: Start) -> Self {
         let (variables, gram) = (problem.len(), problem.gram());
         let tiles = Tiles::new(gram.kernel(), gram.points());
-        let memory = if tiles.cost() < DEAR { memory.min(HOT) } else { memory };
+        let dear = tiles.cost() >= DEAR;
+        let memory = if dear { memory } else { memory.min(HOT) };
         let rows = KernelRows::new(tiles, problem.rows(), gram.workers(), memory);
         let mut engine = Engine {
             problem,
@@ -207,8 +214,11 @@ impl<'a, T: Real> Engine<'a, T> {
             settled: vec![0; variables],
             working: Vec::new(),
             loaded: Vec::new(),
-            walk: Walk { size: BLOCK.0 as u64, ..Walk::default() },
+            sizes: if dear { DEAR_BLOCK } else { BLOCK },
+            dear,
+            walk: Walk::default(),
         };
+        engine.walk.size = engine.sizes.0;
         let alpha = match start {
             Start::Scratch => problem.start().to_vec(),
             Start::Alpha(alpha) => feasible(problem, &alpha),
@@ -307,8 +317,8 @@ impl<'a, T: Real> Engine<'a, T> {
             return ControlFlow::Continue(());
         }
         self.walk.size = match moves.len() * 8 / self.working.len() {
-            0 => (self.walk.size / 2).max(BLOCK.0 as u64 / 2),
-            4.. => (self.walk.size * 2).min(BLOCK.1 as u64),
+            0 => (self.walk.size / 2).max(self.sizes.0 / 2),
+            4.. => (self.walk.size * 2).min(self.sizes.1),
             _ => self.walk.size,
         };
         let work = self.rows.active() as f64 * self.tiles.cost();
@@ -451,7 +461,7 @@ impl<'a, T: Real> Engine<'a, T> {
     /// The next block: up to half of the one before, the newest first, as far as they may still move; then those that violate
     /// most, up and down in turn.
     fn choose(&mut self, levels: Levels) {
-        if self.rows.active() <= BLOCK.1 {
+        if self.rows.active() as u64 <= self.sizes.1 {
             self.working = (0..self.alpha.len() as u32).filter(|&k| self.active[k as usize]).collect();
             return;
         }
@@ -525,18 +535,23 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 
     fn load_kernel(&mut self) {
-        let size = self.working.len();
-        let (problem, tiles, stride) = (self.problem, &self.tiles, Block::<T>::stride(size));
+        let (problem, tiles, stride) = (self.problem, &self.tiles, Block::<T>::stride(self.working.len()));
         let rows: Vec<usize> = self.working.iter().map(|&k| problem.rows()[k as usize]).collect();
         let passing: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
         let panels = rows::panels(tiles, &rows);
+        // Half of the values are dearer than a look at the other half.
+        let mirrored = self.dear;
         problem.gram().workers().fill_chunks(&mut self.block.kernel, rows::GROUP * stride, |start, chunk| {
             let (first, count) = (start / stride, chunk.len() / stride);
-            for (number, panel) in panels.iter().enumerate() {
+            let skipped = if mirrored { first / T::LANES } else { 0 };
+            for (number, panel) in panels.iter().enumerate().skip(skipped) {
                 let targets: Vec<usize> = (0..count).map(|k| k * stride + number * T::LANES).collect();
                 tiles.fill(panel, &passing[first..first + count], &targets, chunk);
             }
         });
+        if mirrored {
+            self.block.mirror(rows::GROUP);
+        }
     }
 
     /// Takes over the block's α. Hands back the moves, and by how much they lower the objective:
