@@ -6,6 +6,9 @@ use crate::simd::{Real, vectorised};
 /// Curvatures below this are taken for this.
 const TINY: f64 = 1e-12;
 
+/// Steps from which on a segment is taken to have no end: with them v would soon be no number.
+const HUGE: f64 = 1e100;
+
 /// Variables that the loops below look at together, and how many of them at once: the largest of a span is found first,
 /// where it is within the span only in the end. Block sizes are padded to a multiple.
 const SPAN: usize = 32;
@@ -256,7 +259,8 @@ impl<T: Real> Block<T> {
         let (room_i, room_j) = (room(i, self.sign[i]), room(j, -self.sign[j]));
         let room = room_i.min(room_j);
         let wanted = if curvature > 0.0 { slope / curvature } else { f64::INFINITY };
-        if wanted.min(room) == f64::INFINITY {
+        let size = 1.0 + own(i).abs() + own(j).abs();
+        if !(wanted.min(room) * size < HUGE) {
             return None;
         }
         let target = |k: usize, room_k: f64, direction: f64| {
@@ -300,7 +304,7 @@ impl<T: Real> Block<T> {
             let descent = self.sign[place] * self.value[place];
             let wanted = if own > 0.0 { descent / own } else { descent.signum() * f64::INFINITY };
             let alpha = (self.alpha[place] + wanted).clamp(0.0, self.upper[place]);
-            if !alpha.is_finite() {
+            if !(alpha * (1.0 + own.abs()) < HUGE) {
                 return Outcome { steps, unbounded: true };
             }
             let step = self.sign[place] * (alpha - self.alpha[place]);

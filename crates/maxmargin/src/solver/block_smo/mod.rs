@@ -295,8 +295,11 @@ impl<'a, T: Real> Engine<'a, T> {
         let outcome = self.block.solve(self.problem.coupling(), target, most);
         self.walk.steps += outcome.steps;
         self.walk.blocks += 1;
+        if outcome.unbounded {
+            return ControlFlow::Break(None);
+        }
         let (moves, gain) = self.take_block();
-        if outcome.unbounded || moves.is_empty() {
+        if moves.is_empty() {
             return ControlFlow::Break(None);
         }
         self.walk.objective -= gain;
