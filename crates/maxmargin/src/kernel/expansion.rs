@@ -227,7 +227,7 @@ mod tests {
     use crate::kernel::{Laplacian, Linear, Polynomial, Rbf};
 
     fn points(rows: usize, columns: usize, shift: f64) -> Points {
-        let value = |k: usize| if k % 3 == 0 { 0.0 } else { (k as f64 * 0.37 + shift).sin() };
+        let value = |k: usize| if k.is_multiple_of(3) { 0.0 } else { (k as f64 * 0.37 + shift).sin() };
         Points::new(Matrix::dense(rows, columns, (0..rows * columns).map(value).collect::<Vec<f64>>()).unwrap(), true)
     }
 
