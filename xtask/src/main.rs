@@ -1,10 +1,15 @@
-//! Chores of the workspace: `cargo xtask test` is everything that must pass.
+//! Chores of the workspace: `cargo xtask test` is everything that must pass, `cargo xtask bench` runs us beside the peers.
+
+mod bench;
+mod failure;
 
 use std::env;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-const USAGE: &str = "usage: cargo xtask test    format, lints, every test, documentation";
+const USAGE: &str = "\
+usage: cargo xtask test                                      format, lints, every test, documentation
+       cargo xtask bench kernel|growth|memory [OPTIONS]      beside the peers; see bench/README.md";
 
 /// One thing that must pass.
 struct Step {
@@ -32,8 +37,16 @@ const STEPS: [Step; 4] = [
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["test"] => test(),
+    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    match arguments.split_first() {
+        Some((chore, [])) if chore == "test" => test(&cargo),
+        Some((chore, rest)) if chore == "bench" => match bench::bench(&cargo, rest) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                eprintln!("{failure}");
+                ExitCode::FAILURE
+            }
+        },
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)
@@ -42,12 +55,11 @@ fn main() -> ExitCode {
 }
 
 /// Runs the steps in order and stops at the first that fails.
-fn test() -> ExitCode {
-    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+fn test(cargo: &str) -> ExitCode {
     for Step { name, arguments, variable } in STEPS {
         println!("== {name}: cargo {}", arguments.join(" "));
         let started = Instant::now();
-        let status = Command::new(&cargo).args(arguments).envs(variable).status();
+        let status = Command::new(cargo).args(arguments).envs(variable).status();
         match status {
             Ok(status) if status.success() => println!("== {name}: passed in {:.0} s", started.elapsed().as_secs_f64()),
             Ok(status) => {

@@ -8,7 +8,7 @@ use maxmargin::data::ScalingKind;
 use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss};
-use maxmargin::solver::{SolverKind, Threshold};
+use maxmargin::solver::{Precision, SolverKind, Threshold};
 use maxmargin_io::{Format, ReadOptions};
 
 use crate::exit::ExitCode;
@@ -218,6 +218,9 @@ Examples:
   maxmargin train heart_scale --kernel \"rbf(gamma=0.1) + 0.5*linear\" --json
   maxmargin train e1 --hard --tolerance 1e-6
   maxmargin train iris --positive setosa --loss squared --bias folded --solver newton
+  maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint
+  maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint --resume large.checkpoint
+  maxmargin train large.svm --kernel rbf -C 3 --warm-start large.mm -o larger.mm
   maxmargin generate moons --rows 500 | maxmargin train - --kernel rbf")]
 pub(crate) struct Train {
     /// A file (LIBSVM text or CSV), - for standard input, or a name: iris, e1, e2, e3, blobs, xor, rings, moons, far-blob
@@ -289,6 +292,10 @@ pub(crate) struct Train {
     /// Let sgd and the perceptrons return the average of their steps
     #[arg(long, help_heading = "Solver")]
     pub(crate) averaged: bool,
+    /// The precision of block-smo's kernel values, single or double; the certificate is in double precision either way
+    #[arg(long, value_name = "WHICH", help_heading = "Solver", default_value = "single", value_parser = one_of(&[
+        ("single", Precision::Single), ("double", Precision::Double)]))]
+    pub(crate) precision: Precision,
     /// What lda adds to the scatter matrix: from 0 (nothing) to 1 (a multiple of the identity)
     #[arg(long, value_name = "NUMBER", help_heading = "Solver", default_value_t = 0.0, allow_hyphen_values = true)]
     pub(crate) shrinkage: f64,
@@ -296,6 +303,29 @@ pub(crate) struct Train {
     #[arg(long, value_name = "WAY", help_heading = "Solver", default_value = "least-error", value_parser = one_of(&[
         ("least-error", Threshold::LeastError), ("least-squares", Threshold::LeastSquares)]))]
     pub(crate) threshold: Threshold,
+
+    /// Keep where the training is in this file and FILE.previous, also at Ctrl-C and --max-time; both are removed once the
+    /// model is written
+    #[arg(long, value_name = "FILE", help_heading = "Interrupts")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Seconds between two checkpoints [default: 30]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        help_heading = "Interrupts",
+        requires = "checkpoint",
+        allow_hyphen_values = true
+    )]
+    pub(crate) checkpoint_every: Option<f64>,
+    /// Go on from a checkpoint of the same data and parameters: the model is what it would have been without the interrupt
+    #[arg(long, value_name = "FILE", help_heading = "Interrupts", conflicts_with = "warm_start")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Begin at a model of the same data, trained with another penalty, kernel or tolerance
+    #[arg(long, value_name = "MODEL", help_heading = "Interrupts")]
+    pub(crate) warm_start: Option<PathBuf>,
+    /// Write the model also when Ctrl-C stops the solver; to certify it may take a moment
+    #[arg(long, help_heading = "Interrupts")]
+    pub(crate) save_partial: bool,
 
     /// The columns to train on, by name or number counted from 1
     #[arg(long, value_name = "COLUMNS", help_heading = "Reading", value_delimiter = ',')]
@@ -330,9 +360,6 @@ pub(crate) struct Train {
     /// Exit with 1 when the solver did not converge
     #[arg(long, help_heading = "Report")]
     pub(crate) strict: bool,
-    /// Write the model also when Ctrl-C stops the solver; to certify it may take a moment
-    #[arg(long, help_heading = "Report")]
-    pub(crate) save_partial: bool,
 }
 
 /// Predict labels with a model

@@ -3,7 +3,7 @@
 //! | phase | the first Ctrl-C | the second |
 //! | --- | --- | --- |
 //! | free | ends the program at once: nothing is half-done | |
-//! | solving | makes the solver stop and hand back what it has; see [`give_up_after`] | ends the program at once |
+//! | solving | makes the solver stop and hand back what it has; see [`give_up_after`] and [`end`] | ends the program at once |
 //! | saving | is heard after the file is whole | ends the program at once |
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +41,14 @@ pub(crate) fn listen() {
 /// Whether the user has asked to stop.
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
+}
+
+/// Ends the program at once, with these words: what is to be kept has been kept.
+pub(crate) fn end(last_words: impl FnOnce()) -> ! {
+    // Held until the program has ended, so that nobody else speaks.
+    let _phase = PHASE.lock().unwrap_or_else(PoisonError::into_inner);
+    last_words();
+    std::process::exit(ExitCode::Interrupted as i32)
 }
 
 /// Ends the program after a while, unless the solver has come back by then: to certify what it has may take long, and the

@@ -1,6 +1,7 @@
 //! The `maxmargin` program: typed arguments, then a plan, then a command, then a report.
 
 mod arguments;
+mod checkpoint_file;
 mod commands;
 mod exit;
 mod failure;
@@ -12,6 +13,7 @@ mod picture;
 mod progress;
 mod report;
 mod size;
+mod time_left;
 
 fn main() -> std::process::ExitCode {
     exit::say_when_it_is_our_bug();

@@ -1,13 +1,17 @@
 //! The command line's [`Control`]: a line of progress, the time limit, and Ctrl-C.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use maxmargin::{Control, Progress, Stop};
+use maxmargin::{Checkpoint, Control, Progress, Stop};
 
+use crate::checkpoint_file::Keeper;
 use crate::interrupt;
 use crate::report::brief;
+use crate::time_left::{Pace, about};
 
 /// How often the line is drawn.
 const REDRAW: Duration = Duration::from_millis(100);
@@ -15,16 +19,32 @@ const REDRAW: Duration = Duration::from_millis(100);
 /// How long an interrupted solver may take to certify what it has.
 const PATIENCE: Duration = Duration::from_millis(120);
 
-/// What to do when an interrupted solver does not come back soon, which is said from its last progress.
-type LastWords = Box<dyn FnOnce(Progress, Duration) + Send>;
+/// What to say when an interrupted solver does not come back soon, or need not: from its last progress, the time, and whether
+/// a checkpoint was written.
+type LastWords = Box<dyn FnOnce(Progress, Duration, bool) + Send>;
 
 /// Watches a solver.
 pub(crate) struct Watch {
     bar: ProgressBar,
     started: Instant,
     limit: Option<Duration>,
+    /// When it was last polled, and what was said.
+    polled: (Instant, Progress),
     drawn: Instant,
-    last_words: Option<LastWords>,
+    pace: Option<Pace>,
+    keeper: Option<Keeper>,
+    broke: Broke,
+    /// Said once, by whoever ends the program.
+    last_words: Arc<Mutex<Option<LastWords>>>,
+    impatient: bool,
+}
+
+/// Whether the solver has been told to stop, and what of it has been kept since.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Broke {
+    No,
+    NothingKept,
+    Kept,
 }
 
 impl Watch {
@@ -36,13 +56,42 @@ impl Watch {
             bar.set_style(style);
         }
         let started = Instant::now();
-        Watch { bar, started, limit, drawn: started, last_words: None }
+        Watch {
+            bar,
+            started,
+            limit,
+            polled: (started, Progress::default()),
+            drawn: started,
+            pace: None,
+            keeper: None,
+            broke: Broke::No,
+            last_words: Arc::default(),
+            impatient: false,
+        }
     }
 
-    /// Ends the program soon after an interrupt, with these words, where nothing is kept of what was reached.
-    pub(crate) fn impatient(mut self, last_words: impl FnOnce(Progress, Duration) + Send + 'static) -> Self {
-        self.last_words = Some(Box::new(last_words));
+    /// Ends the program soon after an interrupt, with these words, where no model is made of what was reached.
+    pub(crate) fn impatient(mut self, last_words: impl FnOnce(Progress, Duration, bool) + Send + 'static) -> Self {
+        self.last_words = Arc::new(Mutex::new(Some(Box::new(last_words))));
+        self.impatient = true;
         self
+    }
+
+    /// Tells the time left until this tolerance is reached.
+    pub(crate) fn towards(mut self, tolerance: f64) -> Self {
+        self.pace = Some(Pace::new(tolerance));
+        self
+    }
+
+    /// Keeps checkpoints, where there is somebody to keep them.
+    pub(crate) fn keeping(mut self, keeper: Option<Keeper>) -> Self {
+        self.keeper = keeper;
+        self
+    }
+
+    /// Who keeps checkpoints, if there is somebody.
+    pub(crate) fn keeper(&self) -> Option<&Keeper> {
+        self.keeper.as_ref()
     }
 
     /// Time since the start.
@@ -68,41 +117,95 @@ impl Watch {
             }
         }
         text.push_str(&format!("  {:.1} s", elapsed.as_secs_f64()));
+        if let Some(left) = self.pace.as_ref().and_then(|pace| pace.left(machines, elapsed)) {
+            text.push_str(&format!(", {}", about(left)));
+        }
         self.bar.set_message(text);
         self.bar.tick();
     }
 }
 
-impl Control for Watch {
-    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
-        if interrupt::asked() {
-            if let Some(last_words) = self.last_words.take() {
-                let (elapsed, bar) = (self.started.elapsed(), self.bar.clone());
+/// Says the last words, unless somebody has.
+fn say_last(last_words: &Mutex<Option<LastWords>>, progress: Progress, elapsed: Duration, kept: bool) {
+    let words = last_words.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(words) = words {
+        words(progress, elapsed, kept);
+    }
+}
+
+impl Watch {
+    /// Breaks. The first time, what the solver has is wanted.
+    fn stop(&mut self, stop: Stop) -> ControlFlow<Stop> {
+        if self.broke == Broke::No {
+            self.broke = Broke::NothingKept;
+            if stop == Stop::Interrupted && self.impatient {
+                let (bar, last_words) = (self.bar.clone(), Arc::clone(&self.last_words));
+                let written: Arc<AtomicBool> = self.keeper.as_ref().map(Keeper::written).unwrap_or_default();
+                let (progress, elapsed) = (self.polled.1, self.started.elapsed());
                 interrupt::give_up_after(PATIENCE, move || {
                     bar.finish_and_clear();
-                    last_words(progress, elapsed);
+                    say_last(&last_words, progress, elapsed, written.load(Ordering::Relaxed));
                 });
             }
-            return ControlFlow::Break(Stop::Interrupted);
         }
+        ControlFlow::Break(stop)
+    }
+}
+
+impl Control for Watch {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
         let now = Instant::now();
+        self.polled = (now, progress);
+        if interrupt::asked() {
+            return self.stop(Stop::Interrupted);
+        }
         let elapsed = now - self.started;
         if self.limit.is_some_and(|limit| elapsed >= limit) {
-            return ControlFlow::Break(Stop::TimeLimit);
+            return self.stop(Stop::TimeLimit);
         }
         if now - self.drawn >= REDRAW {
             self.drawn = now;
             if !self.bar.is_hidden() {
+                if let Some(pace) = &mut self.pace {
+                    pace.observe(&progress, elapsed);
+                }
                 self.draw(&progress, elapsed);
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+        let Some(keeper) = &self.keeper else { return false };
+        match self.broke {
+            Broke::No => keeper.is_due(self.polled.0),
+            Broke::NothingKept => true,
+            // What has not begun has nothing to keep.
+            Broke::Kept => progress.iteration > 0,
+        }
+    }
+
+    fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
+        let Some(keeper) = &mut self.keeper else { return };
+        self.bar.suspend(|| keeper.keep(checkpoint));
+        if self.broke == Broke::No {
+            return;
+        }
+        self.broke = Broke::Kept;
+        let written = keeper.written().load(Ordering::Relaxed);
+        if interrupt::asked() && self.impatient {
+            // Nothing else is to be kept, and the user does not wait for a certificate.
+            self.bar.finish_and_clear();
+            let (progress, elapsed) = (self.polled.1, self.started.elapsed());
+            interrupt::end(|| say_last(&self.last_words, progress, elapsed, written));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::Words;
 
     #[test]
     fn a_time_limit_of_nothing_stops_at_once() {
@@ -110,5 +213,20 @@ mod tests {
         assert_eq!(watch.poll(Progress::default()), ControlFlow::Break(Stop::TimeLimit));
         let mut watch = Watch::new(None, true);
         assert_eq!(watch.poll(Progress::default()), ControlFlow::Continue(()));
+        assert!(!watch.wants_snapshot(&Progress::default()), "nobody keeps it");
+    }
+
+    #[test]
+    fn what_a_time_limit_stops_is_wanted_once_and_then_only_of_what_has_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kept");
+        let keeper = Keeper::new(&path, Duration::from_secs(3600), &[], false, Words { quiet: true }).unwrap();
+        let mut watch = Watch::new(Some(Duration::ZERO), true).keeping(Some(keeper));
+        let (new, begun) = (Progress::default(), Progress { iteration: 7, ..Progress::default() });
+        assert!(!watch.wants_snapshot(&begun), "the hour is not over");
+        assert!(watch.poll(new).is_break() && watch.wants_snapshot(&new));
+        let checkpoint = Checkpoint { fingerprint: String::new(), parameters: Vec::new(), machines: Vec::new() };
+        watch.keep_checkpoint(&checkpoint);
+        assert!(path.is_file() && watch.wants_snapshot(&begun) && !watch.wants_snapshot(&new));
     }
 }

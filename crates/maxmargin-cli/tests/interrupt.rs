@@ -62,6 +62,64 @@ fn an_interrupt_says_what_was_reached_and_writes_nothing() {
 }
 
 #[test]
+fn an_interrupt_with_a_checkpoint_says_how_to_go_on() {
+    let folder = tempdir().unwrap();
+    let line = format!("{LONG} --checkpoint kept");
+    let (code, words, _) = interrupted(folder.path(), &line);
+    assert_eq!(code, Some(130), "{words}");
+    assert!(words.contains("interrupted after"), "{words}");
+    assert!(words.contains(&format!("where the training was is in kept; to go on:\n  maxmargin {line} --resume kept")));
+    let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["hard.csv", "kept"]);
+    let run = done(folder.path(), &format!("{line} --resume kept --max-time 0.2"));
+    assert!(run.stderr.contains("note: going on from kept: 0 of 1 machine done"), "{}", run.stderr);
+    // The checkpoint of the time limit, and the one of the interrupt.
+    assert!(folder.path().join("kept").is_file() && folder.path().join("kept.previous").is_file());
+    done(folder.path(), &format!("{line} --resume kept.previous --max-time 0.1"));
+}
+
+#[test]
+fn whenever_it_is_killed_there_is_a_whole_checkpoint() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "generate moons --rows 3000 --noise 0.6 -o hard.csv");
+    let line = format!("{LONG} --checkpoint kept --checkpoint-every 0.0005");
+    let kept = folder.path().join("kept");
+    let mut resume = "";
+    for kill in 0..10 {
+        let mut child = program(folder.path())
+            .args(format!("{line}{resume}").split(' '))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while !kept.exists() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before it began");
+            thread::yield_now();
+        }
+        // From the first one on, the file can be loaded at each moment.
+        for look in 0..5 * kill {
+            maxmargin_io::load_checkpoint(&kept).unwrap_or_else(|error| panic!("kill {kill}, look {look}: {error}"));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        maxmargin_io::load_checkpoint(&kept).unwrap();
+        resume = " --resume kept";
+    }
+    done(folder.path(), &format!("{line}{resume} --max-time 0.05"));
+}
+
+#[test]
+fn an_interrupt_keeps_a_checkpoint_and_a_model_on_request() {
+    let folder = tempdir().unwrap();
+    let (code, words, _) = interrupted(folder.path(), &format!("{LONG} --checkpoint kept --save-partial"));
+    assert_eq!(code, Some(130), "{words}");
+    assert!(words.contains("what was reached is in hard.mm") && words.contains("--resume kept"), "{words}");
+    done(folder.path(), "verify hard.mm hard.csv");
+    assert!(folder.path().join("kept").is_file());
+}
+
+#[test]
 fn what_an_interrupt_reached_is_kept_on_request_and_is_a_whole_model() {
     let folder = tempdir().unwrap();
     let (code, words, printed) = interrupted(folder.path(), &format!("{LONG} --save-partial --json"));

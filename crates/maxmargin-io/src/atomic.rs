@@ -34,7 +34,22 @@ use crate::error::{Error, reason};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn save_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    save(&mut Disk, path, bytes).map_err(|(step, error)| Error::Save {
+    save_over(path, None, bytes)
+}
+
+/// [`save_atomically`], and the file that is replaced keeps on living under the name `previous`, where one is given.
+///
+/// ```text
+/// ... sync -> remove the previous file -> link the old file to its name -> rename -> sync the folder
+/// ```
+///
+/// At each moment the old or the new file is there under `path`, whole. (On a file system without links the old file is
+/// moved, and for a moment it is there under `previous` only.)
+///
+/// # Errors
+/// As [`save_atomically`].
+pub(crate) fn save_over(path: &Path, previous: Option<&Path>, bytes: &[u8]) -> Result<(), Error> {
+    save(&mut Disk, path, previous, bytes).map_err(|(step, error)| Error::Save {
         path: path.to_string_lossy().into_owned(),
         step: step.text(),
         reason: match (step, error.kind()) {
@@ -53,6 +68,7 @@ enum Step {
     Write,
     Protect,
     Sync,
+    Keep,
     Rename,
     SyncFolder,
 }
@@ -65,6 +81,7 @@ impl Step {
             Step::Write => "writing",
             Step::Protect => "setting permissions",
             Step::Sync => "syncing to disk",
+            Step::Keep => "keeping the file that is replaced",
             Step::Rename => "renaming the temporary file",
             Step::SyncFolder => "syncing the folder; the new file is in place",
         }
@@ -91,6 +108,8 @@ trait Operations {
     fn write(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
     fn protect(&mut self, file: &File, permissions: Permissions) -> io::Result<()>;
     fn sync(&mut self, file: &File) -> io::Result<()>;
+    fn remove(&mut self, path: &Path) -> io::Result<()>;
+    fn link(&mut self, path: &Path, other: &Path) -> io::Result<()>;
     fn rename(&mut self, file: NamedTempFile, path: &Path) -> io::Result<()>;
     fn sync_folder(&mut self, folder: &Path) -> io::Result<()>;
 }
@@ -128,6 +147,18 @@ impl Operations for Disk {
         file.sync_all()
     }
 
+    fn remove(&mut self, path: &Path) -> io::Result<()> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
+    }
+
+    fn link(&mut self, path: &Path, other: &Path) -> io::Result<()> {
+        // Some file systems know no links: there the file is moved.
+        fs::hard_link(path, other).or_else(|_| fs::rename(path, other))
+    }
+
     fn rename(&mut self, file: NamedTempFile, path: &Path) -> io::Result<()> {
         file.persist(path).map(drop).map_err(|error| error.error)
     }
@@ -144,7 +175,12 @@ impl Operations for Disk {
     }
 }
 
-fn save(operations: &mut impl Operations, path: &Path, bytes: &[u8]) -> Result<(), (Step, io::Error)> {
+fn save(
+    operations: &mut impl Operations,
+    path: &Path,
+    previous: Option<&Path>,
+    bytes: &[u8],
+) -> Result<(), (Step, io::Error)> {
     let at = |step: Step| move |error: io::Error| (step, error);
     let old = operations.look(path).map_err(at(Step::Look))?;
     if let Some(old) = &old {
@@ -167,10 +203,14 @@ fn save(operations: &mut impl Operations, path: &Path, bytes: &[u8]) -> Result<(
     // Removed when dropped, which is on every way out but the rename.
     let mut file = operations.create(folder).map_err(at(Step::Create))?;
     operations.write(file.as_file_mut(), bytes).map_err(at(Step::Write))?;
-    if let Some(old) = old {
+    if let Some(old) = &old {
         operations.protect(file.as_file(), old.permissions()).map_err(at(Step::Protect))?;
     }
     operations.sync(file.as_file()).map_err(at(Step::Sync))?;
+    if let (Some(previous), Some(_)) = (previous, &old) {
+        operations.remove(previous).map_err(at(Step::Keep))?;
+        operations.link(&path, previous).map_err(at(Step::Keep))?;
+    }
     operations.rename(file, &path).map_err(at(Step::Rename))?;
     operations.sync_folder(folder).map_err(at(Step::SyncFolder))
 }
@@ -229,6 +269,14 @@ mod tests {
             self.step()?;
             Disk.sync(file)
         }
+        fn remove(&mut self, path: &Path) -> io::Result<()> {
+            self.step()?;
+            Disk.remove(path)
+        }
+        fn link(&mut self, path: &Path, other: &Path) -> io::Result<()> {
+            self.step()?;
+            Disk.link(path, other)
+        }
         fn rename(&mut self, file: NamedTempFile, path: &Path) -> io::Result<()> {
             self.step()?;
             Disk.rename(file, path)
@@ -254,7 +302,7 @@ mod tests {
                 let folder = tempfile::tempdir().unwrap();
                 let path = folder.path().join("model");
                 old.iter().for_each(|old| fs::write(&path, old).unwrap());
-                let result = save(&mut Faulty { fail_at, done: 0 }, &path, b"the new content");
+                let result = save(&mut Faulty { fail_at, done: 0 }, &path, None, b"the new content");
                 let content = fs::read(&path).ok();
                 let Err((step, _)) = result else {
                     assert_eq!(content.as_deref(), Some(&b"the new content"[..]));
@@ -272,6 +320,28 @@ mod tests {
             all.extend(protect.into_iter().chain([Step::Sync, Step::Rename, Step::SyncFolder]));
             assert_eq!(steps, all);
         }
+    }
+
+    #[test]
+    fn whichever_operation_fails_one_of_two_files_that_are_kept_is_whole() {
+        let mut steps = Vec::new();
+        for fail_at in 0.. {
+            let folder = tempfile::tempdir().unwrap();
+            let (path, previous) = (folder.path().join("checkpoint"), folder.path().join("checkpoint.previous"));
+            fs::write(&previous, "first").unwrap();
+            fs::write(&path, "second").unwrap();
+            let result = save(&mut Faulty { fail_at, done: 0 }, &path, Some(&previous), b"third");
+            let (content, older) = (fs::read_to_string(&path).unwrap(), fs::read_to_string(&previous).ok());
+            let Err((step, _)) = result else {
+                assert_eq!((content.as_str(), older.as_deref()), ("third", Some("second")));
+                break;
+            };
+            assert_eq!(content, if step == Step::SyncFolder { "third" } else { "second" }, "{step:?}");
+            assert!(names(folder.path()).iter().all(|name| name.starts_with("checkpoint")), "{step:?}");
+            steps.push(step);
+        }
+        let kept = steps.iter().filter(|step| **step == Step::Keep).count();
+        assert_eq!((kept, steps.len()), (2, 9), "{steps:?}");
     }
 
     #[test]

@@ -95,9 +95,9 @@ pub enum Error {
         /// The way out.
         help: String,
     },
-    /// A model file that is damaged, or of another kind or version.
+    /// A model or checkpoint file that is damaged, or of another kind or version.
     #[error("{}: {what}", shown(path))]
-    ModelFile {
+    OwnFile {
         /// The file.
         path: String,
         /// What is wrong with it.
@@ -117,7 +117,7 @@ impl Error {
             | Error::Limit { help, .. }
             | Error::NotWritable { help, .. }
             | Error::Save { help, .. }
-            | Error::ModelFile { help, .. } => help.clone(),
+            | Error::OwnFile { help, .. } => help.clone(),
             Error::Data { error, .. } => error.help(),
             Error::Write { .. } => "write to another place, or make room there".into(),
         }

@@ -3,6 +3,7 @@
 //! ```text
 //! bytes --read_path, read_source, read_bytes--> Dataset --write_libsvm, write_csv--> bytes --save_atomically--> file
 //! Model --save_model--> file --load_model--> Model
+//! Checkpoint --save_checkpoint--> two files --load_checkpoint--> Checkpoint
 //! ```
 //!
 //! Reading never opens another file and runs no code; its memory is bounded by a small multiple of the bytes read.
@@ -26,6 +27,8 @@
 #![warn(missing_docs)]
 
 mod atomic;
+mod checkpoint_file;
+mod container;
 mod error;
 mod libsvm;
 mod model_file;
@@ -35,6 +38,10 @@ mod table;
 mod write;
 
 pub use atomic::save_atomically;
+pub use checkpoint_file::{
+    checkpoint_from_bytes, checkpoint_to_bytes, load_checkpoint, previous_checkpoint, remove_checkpoint,
+    save_checkpoint,
+};
 pub use error::Error;
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
 pub use read::{Format, ReadOptions, read_bytes, read_path, read_source};

@@ -15,49 +15,33 @@
 //! of `model`, and every tensor's name, type, shape and bytes. A file holds no code, no types and no paths. Format numbers only grow: older files
 //! are read for ever, newer ones refused by name.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use maxmargin::Model;
-use maxmargin::data::{Matrix, Values};
+use maxmargin::data::Matrix;
 use maxmargin::model::ModelParts;
-use safetensors::tensor::TensorView;
-use safetensors::{Dtype, SafeTensors};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
+use crate::container::{self, Kind, Tensor, Tensors};
 use crate::error::Error;
 use crate::save_atomically;
 
-/// The format written.
-const FORMAT: u32 = 1;
-/// The entry of the metadata that is ours.
-const KEY: &str = "maxmargin";
+/// What a model file is.
+const MODEL: Kind<'static> = Kind {
+    key: "maxmargin",
+    noun: "model",
+    format: 1,
+    when_other: "name a model file that train has written",
+    when_damaged: "train the model again, or copy the file again",
+};
 /// Columns a file may claim: prediction spreads out one row of f64.
 const MOST_COLUMNS: usize = 1 << 27;
-
-/// What stands in the metadata.
-#[derive(Serialize, Deserialize)]
-struct Header<'a> {
-    format: u32,
-    program: String,
-    checksum: String,
-    #[serde(borrow)]
-    model: &'a RawValue,
-}
-
-/// The part of any header, of whatever format, that says which format it is.
-#[derive(Deserialize)]
-struct FormatOnly {
-    format: u32,
-}
 
 /// Saves a model, whole or not at all.
 ///
 /// # Errors
 /// When the model has a kernel written by the user, or the file cannot be written.
 pub fn save_model(path: &Path, model: &Model) -> Result<(), Error> {
-    let bytes = model_to_bytes(model).map_err(|what| Error::ModelFile {
+    let bytes = model_to_bytes(model).map_err(|what| Error::OwnFile {
         path: path.display().to_string(),
         what,
         help: "a model with a kernel written in Rust can be used by the program that trained it, but not saved".into(),
@@ -74,7 +58,7 @@ pub fn load_model(path: &Path) -> Result<Model, Error> {
     let bytes = std::fs::read(path).map_err(|error| Error::Open {
         path: name.clone(),
         reason: crate::error::reason(&error),
-        help: "name a model file that train has written".into(),
+        help: MODEL.when_other.into(),
     })?;
     model_from_bytes(&bytes, &name)
 }
@@ -86,20 +70,7 @@ pub fn load_model(path: &Path) -> Result<Model, Error> {
 pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
-    let tensors = tensors_of(parts);
-    let views = tensors
-        .iter()
-        .map(|tensor| Ok((tensor.name, TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)?)))
-        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
-        .map_err(|error| format!("the model cannot be saved: {error}"))?;
-    let program = env!("CARGO_PKG_VERSION");
-    let checksum = checksum(FORMAT, program, &json, views.iter().map(|(name, view)| (*name, view)));
-    let model = RawValue::from_string(json).map_err(|error| format!("the model cannot be saved: {error}"))?;
-    let header = Header { format: FORMAT, program: program.into(), checksum, model: &model };
-    let text = serde_json::to_string(&header).map_err(|error| format!("the model cannot be saved: {error}"))?;
-    // One entry only: with more, their order, and so the bytes of the file, would differ from run to run.
-    let metadata = HashMap::from([(KEY.to_string(), text)]);
-    safetensors::serialize(views, Some(metadata)).map_err(|error| format!("the model cannot be saved: {error}"))
+    container::to_bytes(&MODEL, json, &tensors_of(parts))
 }
 
 /// A model from the bytes of a file called `name`.
@@ -107,115 +78,15 @@ pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
 /// # Errors
 /// When the bytes are damaged, of another kind, or of a newer format.
 pub fn model_from_bytes(bytes: &[u8], name: &str) -> Result<Model, Error> {
-    let refuse = |what: String, help: &str| Error::ModelFile { path: name.to_string(), what, help: help.to_string() };
-    let not_ours = |what: String| refuse(what, "name a model file that train has written");
-    let damaged = |what: String| {
-        refuse(format!("the model file is damaged: {what}"), "train the model again, or copy the file again")
-    };
-
-    let (_, metadata) = SafeTensors::read_metadata(bytes)
-        .map_err(|error| not_ours(format!("this is no model file, or only a part of one ({error})")))?;
-    let file = SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
-    let text = metadata
-        .metadata()
-        .as_ref()
-        .and_then(|entries| entries.get(KEY))
-        .ok_or_else(|| not_ours("this is a safetensors file, but no model of maxmargin".into()))?;
-    let FormatOnly { format } = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
-    if format > FORMAT {
-        return Err(refuse(
-            format!("the model is of format {format}, and this program reads formats up to {FORMAT}"),
-            "update maxmargin",
-        ));
-    }
-    let header: Header<'_> = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
-    let mut views: Vec<(&str, TensorView<'_>)> = file.iter().collect();
-    views.sort_by(|a, b| a.0.cmp(b.0));
-    let sum =
-        checksum(header.format, &header.program, header.model.get(), views.iter().map(|(name, view)| (*name, view)));
-    if header.checksum != sum {
-        return Err(damaged("its checksum does not match".into()));
-    }
-    let mut parts: ModelParts = serde_json::from_str(header.model.get()).map_err(|error| damaged(error.to_string()))?;
+    let damaged = |what: String| container::damaged(&MODEL, name, &what);
+    let (json, tensors) = container::from_bytes(&MODEL, bytes, name)?;
+    let mut parts: ModelParts = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
     if parts.columns > MOST_COLUMNS {
         return Err(damaged(format!("it claims {} columns, more than {MOST_COLUMNS}", parts.columns)));
     }
-    fill(&mut parts, &views.into_iter().collect()).map_err(damaged)?;
+    fill(&mut parts, &tensors).map_err(damaged)?;
     Model::new(parts).map_err(|error| damaged(error.to_string()))
 }
-
-/// BLAKE3 over the header and all tensors in the order of their names, each part preceded by its length.
-fn checksum<'a>(
-    format: u32,
-    program: &str,
-    model: &str,
-    tensors: impl Iterator<Item = (&'a str, &'a TensorView<'a>)>,
-) -> String {
-    let mut sorted: Vec<_> = tensors.collect();
-    sorted.sort_by(|a, b| a.0.cmp(b.0));
-    let mut hasher = blake3::Hasher::new();
-    let mut add = |bytes: &[u8]| {
-        hasher.update(&(bytes.len() as u64).to_le_bytes());
-        hasher.update(bytes);
-    };
-    add(&format.to_le_bytes());
-    add(program.as_bytes());
-    add(model.as_bytes());
-    for (name, view) in sorted {
-        add(name.as_bytes());
-        add(format!("{:?} {:?}", view.dtype(), view.shape()).as_bytes());
-        add(view.data());
-    }
-    hasher.finalize().to_hex().to_string()
-}
-
-struct Tensor {
-    name: &'static str,
-    dtype: Dtype,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-impl Tensor {
-    fn new<T: Number>(name: &'static str, shape: Vec<usize>, numbers: impl IntoIterator<Item = T>) -> Self {
-        let bytes = numbers.into_iter().flat_map(|number| number.to_bytes()).collect();
-        Tensor { name, dtype: T::DTYPE, shape, bytes }
-    }
-
-    fn of_values(name: &'static str, shape: Vec<usize>, values: &Values) -> Self {
-        match values {
-            Values::F32(values) => Tensor::new(name, shape, values.iter().copied()),
-            Values::F64(values) => Tensor::new(name, shape, values.iter().copied()),
-        }
-    }
-}
-
-/// A number as it stands in the file: little-endian.
-trait Number: Copy {
-    const DTYPE: Dtype;
-    type Bytes: IntoIterator<Item = u8>;
-    fn to_bytes(self) -> Self::Bytes;
-    fn from_bytes(bytes: &[u8]) -> Option<Self>;
-}
-
-macro_rules! number {
-    ($type:ty, $dtype:ident) => {
-        impl Number for $type {
-            const DTYPE: Dtype = Dtype::$dtype;
-            type Bytes = [u8; size_of::<$type>()];
-            fn to_bytes(self) -> Self::Bytes {
-                self.to_le_bytes()
-            }
-            fn from_bytes(bytes: &[u8]) -> Option<Self> {
-                bytes.try_into().ok().map(<$type>::from_le_bytes)
-            }
-        }
-    };
-}
-number!(f64, F64);
-number!(f32, F32);
-number!(u64, U64);
-number!(u32, U32);
 
 /// The tensors of a model.
 fn tensors_of(parts: &ModelParts) -> Vec<Tensor> {
@@ -253,25 +124,25 @@ fn tensors_of(parts: &ModelParts) -> Vec<Tensor> {
 }
 
 /// Puts the tensors back into the parts. What it takes memory for is no more than the file holds.
-fn fill(parts: &mut ModelParts, tensors: &HashMap<&str, TensorView<'_>>) -> Result<(), String> {
-    parts.support_rows = numbers(tensors, "support_rows", None)?;
-    if let Some(view) = tensors.get("vectors") {
-        let &[rows, columns] = view.shape() else {
-            return Err(format!("vectors has the shape {:?}", view.shape()));
+fn fill(parts: &mut ModelParts, tensors: &Tensors<'_>) -> Result<(), String> {
+    parts.support_rows = tensors.numbers("support_rows", None)?;
+    if let Some(shape) = tensors.shape("vectors") {
+        let &[rows, columns] = shape else {
+            return Err(format!("vectors has the shape {shape:?}"));
         };
-        let values = values(tensors, "vectors")?;
+        let values = tensors.values("vectors")?;
         parts.vectors = Some(Matrix::dense(rows, columns, values).map_err(|error| error.to_string())?);
-    } else if tensors.contains_key("vectors.values") {
-        let offsets: Vec<u64> = numbers(tensors, "vectors.offsets", None)?;
-        let indices: Vec<u32> = numbers(tensors, "vectors.indices", None)?;
-        let values = values(tensors, "vectors.values")?;
+    } else if tensors.shape("vectors.values").is_some() {
+        let offsets: Vec<u64> = tensors.numbers("vectors.offsets", None)?;
+        let indices: Vec<u32> = tensors.numbers("vectors.indices", None)?;
+        let values = tensors.values("vectors.values")?;
         let rows = offsets.len().saturating_sub(1);
         let matrix = Matrix::sparse(rows, parts.columns, offsets, indices, values);
         parts.vectors = Some(matrix.map_err(|error| error.to_string())?);
     }
-    let offsets: Vec<u64> = numbers(tensors, "machines.offsets", Some(parts.machines.len() + 1))?;
-    let support: Vec<u32> = numbers(tensors, "machines.support", None)?;
-    let coefficients: Vec<f64> = numbers(tensors, "machines.coefficients", Some(support.len()))?;
+    let offsets: Vec<u64> = tensors.numbers("machines.offsets", Some(parts.machines.len() + 1))?;
+    let support: Vec<u32> = tensors.numbers("machines.support", None)?;
+    let coefficients: Vec<f64> = tensors.numbers("machines.coefficients", Some(support.len()))?;
     if offsets.first() != Some(&0) || offsets.last() != Some(&(support.len() as u64)) || !offsets.is_sorted() {
         return Err("machines.offsets do not rise from 0 to the end".into());
     }
@@ -282,41 +153,12 @@ fn fill(parts: &mut ModelParts, tensors: &HashMap<&str, TensorView<'_>>) -> Resu
     }
     if parts.kernel.is_linear() {
         let length = parts.machines.len().checked_mul(parts.columns);
-        let weights: Vec<f64> = numbers(tensors, "machines.weights", length)?;
+        let weights: Vec<f64> = tensors.numbers("machines.weights", length)?;
         for (number, machine) in parts.machines.iter_mut().enumerate() {
             machine.weights = Some(weights[number * parts.columns..(number + 1) * parts.columns].to_vec());
         }
     }
     Ok(())
-}
-
-/// The numbers of a tensor of this name, type and (where given) length.
-fn numbers<T: Number>(
-    tensors: &HashMap<&str, TensorView<'_>>,
-    name: &str,
-    length: Option<usize>,
-) -> Result<Vec<T>, String> {
-    let view = tensors.get(name).ok_or_else(|| format!("{name} is missing"))?;
-    if view.dtype() != T::DTYPE {
-        return Err(format!("{name} is of type {:?}, not {:?}", view.dtype(), T::DTYPE));
-    }
-    let found = view.data().len() / size_of::<T>();
-    if length.is_some_and(|length| length != found) {
-        return Err(format!("{name} has {found} numbers, not {}", length.unwrap_or_default()));
-    }
-    view.data()
-        .chunks_exact(size_of::<T>())
-        .map(T::from_bytes)
-        .collect::<Option<_>>()
-        .ok_or_else(|| format!("{name} is cut"))
-}
-
-/// The numbers of a tensor in the precision it has.
-fn values(tensors: &HashMap<&str, TensorView<'_>>, name: &str) -> Result<Values, String> {
-    match tensors.get(name).map(TensorView::dtype) {
-        Some(Dtype::F32) => numbers::<f32>(tensors, name, None).map(Values::from),
-        _ => numbers::<f64>(tensors, name, None).map(Values::from),
-    }
 }
 
 #[cfg(test)]
@@ -439,7 +281,8 @@ mod tests {
             let error = model_from_bytes(bytes, "other").unwrap_err();
             assert!(error.to_string().starts_with("other: this is no model file"), "{error}");
         }
-        let empty = safetensors::serialize(Vec::<(&str, TensorView<'_>)>::new(), None).unwrap();
+        let nothing = Vec::<(&str, safetensors::tensor::TensorView<'_>)>::new();
+        let empty = safetensors::serialize(nothing, None).unwrap();
         let error = model_from_bytes(&empty, "other").unwrap_err();
         assert_eq!(error.to_string(), "other: this is a safetensors file, but no model of maxmargin");
     }

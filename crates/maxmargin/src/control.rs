@@ -4,6 +4,9 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checkpoint::Checkpoint;
+use crate::solver::Snapshot;
+
 /// Why a solver stopped. Only [`Stop::Converged`] promises the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -56,6 +59,34 @@ pub struct Progress {
 pub trait Control {
     /// Go on, or break with the reason.
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop>;
+
+    /// Whether to keep where the solver is now. Asked after each poll, also after one that broke, with the same progress;
+    /// so it should be cheap.
+    fn wants_snapshot(&mut self, _progress: &Progress) -> bool {
+        false
+    }
+
+    /// Receives where a solver is, when it was wanted and the solver can tell. In a training, what arrives is a
+    /// [`Checkpoint`] instead.
+    fn keep_snapshot(&mut self, _snapshot: Snapshot) {}
+
+    /// Receives where a training is, when a snapshot was wanted.
+    fn keep_checkpoint(&mut self, _checkpoint: &Checkpoint) {}
+}
+
+/// Polls, and hands over a snapshot where one is wanted.
+///
+/// In this order, so that a control that breaks can be sure to be asked whether it wants to keep what is given up.
+pub(crate) fn poll_keeping(
+    control: &mut dyn Control,
+    progress: Progress,
+    snapshot: impl FnOnce() -> Snapshot,
+) -> ControlFlow<Stop> {
+    let answer = control.poll(progress);
+    if control.wants_snapshot(&progress) {
+        control.keep_snapshot(snapshot());
+    }
+    answer
 }
 
 /// Never stops, shows nothing.
@@ -72,17 +103,5 @@ impl Control for Unattended {
 impl<F: FnMut(Progress) -> ControlFlow<Stop>> Control for F {
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
         self(progress)
-    }
-}
-
-/// Adds the number of the machine to what passes through.
-pub(crate) struct OfMachine<'a> {
-    pub(crate) inner: &'a mut dyn Control,
-    pub(crate) machine: (usize, usize),
-}
-
-impl Control for OfMachine<'_> {
-    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
-        self.inner.poll(Progress { machine: self.machine, ..progress })
     }
 }

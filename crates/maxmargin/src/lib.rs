@@ -39,6 +39,7 @@
 #![warn(missing_docs)]
 
 pub mod certificate;
+pub mod checkpoint;
 pub mod control;
 pub mod data;
 pub mod error;
@@ -48,15 +49,17 @@ pub mod lift;
 pub mod metrics;
 pub mod model;
 pub mod problem;
+mod relay;
 mod simd;
 pub mod solver;
 pub mod training;
 pub mod worked;
 pub mod workers;
 
+pub use checkpoint::Checkpoint;
 pub use control::{Control, Progress, Stop, Unattended};
 pub use data::Dataset;
 pub use error::Error;
 pub use model::Model;
-pub use training::{Training, TrainingParams};
+pub use training::{Beginning, Training, TrainingParams};
 pub use workers::Workers;

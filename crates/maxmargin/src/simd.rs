@@ -16,7 +16,7 @@ use crate::kernel::{Packed, Points};
 pub(crate) const MOST_LANES: usize = 64;
 
 /// A precision: `f32` or `f64`.
-pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + 'static {
+pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + bytemuck::Pod {
     /// How many rows lie side by side in a panel.
     const LANES: usize;
     /// How many rows lie side by side in a narrow panel, for few rows; and how many lanes a block of dense rows meets at
@@ -28,6 +28,8 @@ pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<
     const ROUNDING: f64;
     /// The nearest number of this precision.
     fn of(value: f64) -> Self;
+    /// The nearest number of single precision.
+    fn to_single(self) -> f32;
     /// `self · a + b`, rounded once.
     fn fused(self, a: Self, b: Self) -> Self;
     /// `e^self` for numbers up to 0, to about one unit in the last place; 0 where that is below the least normal number.
@@ -103,6 +105,11 @@ macro_rules! precision {
             #[inline(always)]
             fn of(value: f64) -> Self {
                 value as $real
+            }
+
+            #[inline(always)]
+            fn to_single(self) -> f32 {
+                self as f32
             }
 
             #[inline(always)]

@@ -1,16 +1,20 @@
 //! From data to a model: parameters checked once, then a loop over binary problems.
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion};
-use crate::control::{Control, OfMachine};
-use crate::data::{Dataset, Label, Scaling, ScalingKind};
+use crate::checkpoint::{Checkpoint, FinishedMachine, MachineState, parameters};
+use crate::control::{Control, Progress, Stop};
+use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
 use crate::kernel::{Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
 use crate::problem::{Bias, Loss, MarginParts, MarginProblem};
-use crate::solver::{self, Decision, Settings, Solution, SolverKind};
+use crate::relay::{self, MachineControl};
+use crate::solver::{self, Decision, Settings, Snapshot, Solution, SolverKind, Start};
 use crate::workers::Workers;
 
 /// How strong the penalty on w is, in one of the three ways to say it.
@@ -157,6 +161,99 @@ impl TrainingParams {
     }
 }
 
+/// Where a training begins.
+#[derive(Clone, Debug)]
+pub enum Beginning<'a> {
+    /// As if the data had never been seen.
+    Scratch,
+    /// Where the same training was.
+    Checkpoint(Checkpoint),
+    /// At a model of the same data, trained with another penalty, kernel or tolerance: each machine begins at its α
+    ///
+    /// ```text
+    /// α_i = c_i y_i · C/C_old                                              (T.2)
+    /// ```
+    Model(&'a Model),
+}
+
+/// What the machines of a training share.
+struct Shared<'a> {
+    data: &'a Dataset,
+    /// The data's labels, or one against the rest.
+    labels: &'a Labels,
+    kernel: &'a KernelFunction,
+    points: &'a Points,
+    workers: &'a Workers,
+    pairings: &'a [Pairing],
+}
+
+/// Adds the number of the machine to what passes through, and makes checkpoints of snapshots.
+struct OfMachine<'a> {
+    inner: &'a mut dyn Control,
+    machine: (usize, usize),
+    solver: Option<SolverKind>,
+    checkpoint: &'a mut Checkpoint,
+    broke: bool,
+}
+
+impl OfMachine<'_> {
+    /// Hands over the checkpoint as it is, if one is wanted.
+    fn offer_checkpoint(&mut self) {
+        if self.inner.wants_snapshot(&Progress { machine: self.machine, ..Progress::default() }) {
+            self.inner.keep_checkpoint(self.checkpoint);
+        }
+    }
+}
+
+impl Control for OfMachine<'_> {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        let answer = self.inner.poll(Progress { machine: self.machine, ..progress });
+        self.broke |= answer.is_break();
+        answer
+    }
+
+    fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+        self.inner.wants_snapshot(&Progress { machine: self.machine, ..*progress })
+    }
+
+    fn keep_snapshot(&mut self, snapshot: Snapshot) {
+        if let Some(solver) = self.solver {
+            self.checkpoint.machines[self.machine.0] = MachineState::Running { solver, snapshot };
+        }
+        self.inner.keep_checkpoint(self.checkpoint);
+    }
+}
+
+impl MachineControl for OfMachine<'_> {
+    fn begin(&mut self, kind: SolverKind) {
+        self.solver = Some(kind);
+    }
+
+    fn end(&mut self) {
+        if self.broke {
+            self.offer_checkpoint();
+        }
+    }
+}
+
+/// Rows of a machine up to which it is as fast on one thread as on several.
+const SMALL_MACHINE: usize = 4000;
+
+/// Whether machines side by side, each on one thread, are faster than one after the other on all threads.
+fn pays_side_by_side(shared: &Shared<'_>) -> bool {
+    let (machines, threads) = (shared.pairings.len(), shared.workers.threads());
+    let sizes = class_sizes(shared.labels);
+    let largest = shared.pairings.iter().map(|pairing| pairing.rows(&sizes)).max().unwrap_or(0);
+    threads > 1 && machines > 1 && (machines >= 2 * threads || largest <= SMALL_MACHINE)
+}
+
+/// How many rows each class has.
+fn class_sizes(labels: &Labels) -> Vec<usize> {
+    let mut sizes = vec![0; labels.classes().len()];
+    labels.codes().iter().for_each(|&code| sizes[code as usize] += 1);
+    sizes
+}
+
 /// Checked parameters.
 #[derive(Clone, Debug)]
 pub struct Training {
@@ -177,6 +274,60 @@ impl Training {
     /// # Errors
     /// When no problem can be made of the data, a solver cannot solve it or lacks memory, or a hard margin does not exist.
     pub fn fit(&self, data: &Dataset, workers: &Workers, control: &mut dyn Control) -> Result<Model, Error> {
+        self.fit_from(data, Beginning::Scratch, workers, control)
+    }
+
+    /// Trains a model from where another training was.
+    ///
+    /// When the control wants a snapshot, it receives a [`Checkpoint`] of the whole training: while a solver runs that can
+    /// offer one, after each machine, and when it has broken.
+    ///
+    /// # Errors
+    /// As [`Training::fit`]; and when the beginning belongs to other data, other parameters or other classes.
+    ///
+    /// # Examples
+    /// A training is interrupted, and goes on:
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use maxmargin::data::embedded;
+    /// use maxmargin::{Beginning, Checkpoint, Control, Progress, Stop, TrainingParams, Unattended, Workers};
+    ///
+    /// /// Breaks at the tenth step, and keeps where that was.
+    /// struct Once(Option<Checkpoint>);
+    ///
+    /// impl Control for Once {
+    ///     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+    ///         if progress.iteration < 10 { ControlFlow::Continue(()) } else { ControlFlow::Break(Stop::Interrupted) }
+    ///     }
+    ///     fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+    ///         progress.iteration == 10
+    ///     }
+    ///     fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
+    ///         self.0 = Some(checkpoint.clone());
+    ///     }
+    /// }
+    ///
+    /// let (data, workers) = (embedded("e2").unwrap(), Workers::none());
+    /// let training = TrainingParams::default().check()?;
+    /// let mut control = Once(None);
+    /// let broken = training.fit(&data, &workers, &mut control)?;
+    /// assert_eq!(broken.stop(), Stop::Interrupted);
+    ///
+    /// let beginning = Beginning::Checkpoint(control.0.unwrap());
+    /// let model = training.fit_from(&data, beginning, &workers, &mut Unattended)?;
+    /// let undisturbed = training.fit(&data, &workers, &mut Unattended)?;
+    /// assert_eq!(model.machines()[0].iterations, undisturbed.machines()[0].iterations);
+    /// assert_eq!(model.machines()[0].weights, undisturbed.machines()[0].weights);
+    /// # Ok::<(), maxmargin::Error>(())
+    /// ```
+    pub fn fit_from(
+        &self,
+        data: &Dataset,
+        beginning: Beginning<'_>,
+        workers: &Workers,
+        control: &mut dyn Control,
+    ) -> Result<Model, Error> {
         let params = &self.params;
         let labels = match &params.positive {
             None => data.labels().clone(),
@@ -227,33 +378,156 @@ impl Training {
             vectors: None,
         };
         let pairings = params.multiclass.pairings(labels.classes().len());
+        let shared = Shared { data, labels: &labels, kernel: &kernel, points: &points, workers, pairings: &pairings };
+        let mut checkpoint = self.begin(beginning, &shared, &parts)?;
+        let side_by_side = pays_side_by_side(&shared);
+        let broken = match side_by_side {
+            true => self.fit_side_by_side(&shared, &parts, &mut checkpoint, control)?,
+            false => self.fit_one_by_one(&shared, &parts, &mut checkpoint, control)?,
+        };
         let mut expansions = Vec::new();
-        for (number, &pairing) in pairings.iter().enumerate() {
-            let mut control = OfMachine { inner: control, machine: (number, pairings.len()) };
-            let (problem, cost) =
-                machine_problem(&kernel, &points, workers, labels.codes(), data.weights(), pairing, &parts)?;
-            let (kind, reason) = match params.solver {
-                Some(kind) => (kind, None),
-                None => solver::choose(&problem),
+        for (state, broken) in checkpoint.machines.into_iter().zip(broken) {
+            let finished = match (broken, state) {
+                (Some(broken), _) => broken,
+                (None, MachineState::Finished(finished)) => *finished,
+                (None, _) => unreachable!("a machine is finished or broken"),
             };
-            // Before the search for a separator, which is dear: what this solver cannot do it says at once.
-            solver::supports(kind, &problem, &params.settings)?;
-            if problem.hard() {
-                let name = |class: usize| labels.classes()[class].text().to_string();
-                let negative = pairing.negative.map_or_else(|| "rest".to_string(), name);
-                check_separable(&problem, (negative, name(pairing.positive)), &params.settings, &mut control)?;
-            }
-            parts.solver = kind.name().into();
-            let mut solution = solver::solve(kind, &problem, &params.settings, &mut control)?;
-            if number == 0 {
-                solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
-            }
-            let (machine, expansion) = self.finish(&problem, solution, pairing, cost);
-            parts.machines.push(machine);
-            expansions.push(expansion);
+            parts.solver = finished.solver.name().into();
+            parts.machines.push(finished.machine);
+            expansions.push(finished.expansion);
         }
         pool_support_vectors(&mut parts, expansions, &points);
         Model::new(parts)
+    }
+
+    /// The states that the machines begin in.
+    fn begin(&self, beginning: Beginning<'_>, shared: &Shared<'_>, parts: &ModelParts) -> Result<Checkpoint, Error> {
+        let (fingerprint, parameters) = (parts.fingerprint.clone(), parameters(&self.params));
+        let machines = match beginning {
+            Beginning::Scratch => shared.pairings.iter().map(|_| MachineState::scratch()).collect(),
+            Beginning::Checkpoint(checkpoint) => {
+                checkpoint.check_parameters(&self.params)?;
+                checkpoint.check(shared.data, &fingerprint, shared.pairings)?;
+                checkpoint.machines
+            }
+            Beginning::Model(model) => warm_starts(model, shared, parts)?,
+        };
+        Ok(Checkpoint { fingerprint, parameters, machines })
+    }
+
+    /// Trains the machines that are not done, each on all threads. Their states are kept up to date; those that the control
+    /// broke are handed back, since theirs is not the state of a machine that is done.
+    fn fit_one_by_one(
+        &self,
+        shared: &Shared<'_>,
+        parts: &ModelParts,
+        checkpoint: &mut Checkpoint,
+        control: &mut dyn Control,
+    ) -> Result<Vec<Option<FinishedMachine>>, Error> {
+        let mut all_broken = Vec::new();
+        for number in 0..shared.pairings.len() {
+            if matches!(checkpoint.machines[number], MachineState::Finished(_)) {
+                all_broken.push(None);
+                continue;
+            }
+            let (state, machine) = (checkpoint.machines[number].clone(), (number, shared.pairings.len()));
+            let mut control = OfMachine { inner: control, machine, solver: None, checkpoint, broke: false };
+            let finished = self.fit_machine(number, shared, parts, &state, &self.params.settings, &mut control)?;
+            if control.broke {
+                all_broken.push(Some(finished));
+                continue;
+            }
+            control.checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
+            control.offer_checkpoint();
+            all_broken.push(None);
+        }
+        Ok(all_broken)
+    }
+
+    /// The same with as many machines at a time as there are threads, each on one. Threads change no bits, so neither does
+    /// this. The control is asked on the calling thread; a machine that is under way is not part of a checkpoint.
+    fn fit_side_by_side(
+        &self,
+        shared: &Shared<'_>,
+        parts: &ModelParts,
+        checkpoint: &mut Checkpoint,
+        control: &mut dyn Control,
+    ) -> Result<Vec<Option<FinishedMachine>>, Error> {
+        let count = shared.pairings.len();
+        let alone = Workers::none();
+        let one = Shared { workers: &alone, ..*shared };
+        let threads = shared.workers.threads() as u64;
+        let settings = Settings { memory: self.params.settings.memory / threads, ..self.params.settings.clone() };
+        // The largest first, so that none is left for the end.
+        let mut waiting: Vec<usize> =
+            (0..count).filter(|&number| !matches!(checkpoint.machines[number], MachineState::Finished(_))).collect();
+        let sizes = class_sizes(shared.labels);
+        let size = |number: usize| shared.pairings[number].rows(&sizes);
+        waiting.sort_by_key(|&number| std::cmp::Reverse(size(number)));
+        let states: Vec<MachineState> = checkpoint.machines.clone();
+        let mut broken: Vec<Option<FinishedMachine>> = (0..count).map(|_| None).collect();
+        let mut failed: Option<(usize, Error)> = None;
+        let work = |number: usize, control: &mut dyn MachineControl| {
+            self.fit_machine(number, &one, parts, &states[number], &settings, control)
+        };
+        relay::run(shared.workers, &waiting, count, work, control, |number, result, broke, control| match result {
+            Ok(finished) if broke => broken[number] = Some(finished),
+            Ok(finished) => {
+                checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
+                if control.wants_snapshot(&Progress { machine: (number, count), ..Progress::default() }) {
+                    control.keep_checkpoint(checkpoint);
+                }
+            }
+            Err(error) => {
+                if failed.as_ref().is_none_or(|(other, _)| number < *other) {
+                    failed = Some((number, error));
+                }
+            }
+        });
+        match failed {
+            Some((_, error)) => Err(error),
+            None => Ok(broken),
+        }
+    }
+
+    /// Trains one machine from the state it is in.
+    fn fit_machine(
+        &self,
+        number: usize,
+        shared: &Shared<'_>,
+        parts: &ModelParts,
+        state: &MachineState,
+        settings: &Settings,
+        control: &mut dyn MachineControl,
+    ) -> Result<FinishedMachine, Error> {
+        let pairing = shared.pairings[number];
+        let (labels, weights) = (shared.labels, shared.data.weights());
+        let (problem, cost) =
+            machine_problem(shared.kernel, shared.points, shared.workers, labels.codes(), weights, pairing, parts)?;
+        let (kind, reason) = match self.params.solver {
+            Some(kind) => (kind, None),
+            None => solver::choose(&problem),
+        };
+        // Before the search for a separator, which is dear: what this solver cannot do it says at once.
+        solver::supports(kind, &problem, settings)?;
+        control.begin(kind);
+        let start = state.start(kind, &problem);
+        // A snapshot is there because the search has found a separator.
+        if problem.hard() && !matches!(start, Start::Snapshot(_)) {
+            let name = |class: usize| labels.classes()[class].text().to_string();
+            let negative = pairing.negative.map_or_else(|| "rest".to_string(), name);
+            let classes = (negative, name(pairing.positive));
+            // Where the search is, is not where the machine is: a closure keeps no snapshots.
+            check_separable(&problem, classes, settings, &mut |progress: Progress| control.poll(progress))?;
+        }
+        let mut solution = solver::solve_from(kind, &problem, settings, start, control)?;
+        // Before the certificate, which may take long.
+        control.end();
+        if number == 0 {
+            solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
+        }
+        let (machine, expansion) = self.finish(&problem, solution, pairing, cost);
+        Ok(FinishedMachine { solver: kind, machine, expansion })
     }
 
     /// Solution to machine: certificate, errors, and the coefficients by training row.
@@ -328,12 +602,12 @@ pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> us
 }
 
 /// Kernel values that cost little beside any training.
-const FEW_VALUES: usize = 1 << 22;
+const FEW_VALUES: usize = 1 << 16;
 
 /// Rows that decision values are checked at.
 const SAMPLE: usize = 64;
 
-/// Whether decision values from scratch cost a pass over the data, or a few million kernel values.
+/// Whether decision values from scratch cost a pass over the data, or a few thousand kernel values.
 fn is_cheap(problem: &MarginProblem<'_>, decision: &Decision) -> bool {
     match decision {
         Decision::Linear { .. } => true,
@@ -346,18 +620,24 @@ fn is_cheap(problem: &MarginProblem<'_>, decision: &Decision) -> bool {
 
 /// Whether the decision values that a solver kept are the model's own, as far as it matters: their error, found at a sample
 /// of rows, shows neither in the violation nor, times the costs, in the objective.
+///
+/// Rows that are no support vectors and have no loss have no part in either, and may be known to fewer digits.
 fn can_be_trusted(problem: &MarginProblem<'_>, solution: &Solution, evidence: &Evidence) -> bool {
     let (Decision::Expansion { coefficients, bias }, Some(values)) = (&solution.decision, &solution.decision_values)
     else {
         return true;
     };
+    let (signs, costs) = (problem.signs(), problem.costs());
+    let matters = |&i: &usize| coefficients[i] != 0.0 || problem.loss().value(signs[i] * values[i]) > 0.0;
+    let rows: Vec<usize> = (0..problem.len()).filter(matters).collect();
     let size = evidence.certificate().map_or(1.0, |found| found.primal.abs().max(1.0));
-    let places: Vec<usize> = (0..SAMPLE).map(|k| k * problem.len() / SAMPLE).collect();
+    let sample = SAMPLE.min(rows.len());
+    let places: Vec<usize> = (0..sample).map(|k| rows[k * rows.len() / sample]).collect();
     let own = expansion(problem, &places, coefficients);
     let error = places.iter().zip(own).map(|(&i, own)| (own + bias - values[i]).abs()).fold(0.0, f64::max);
-    let slope = |((&value, &sign), &cost): ((&f64, &f64), &f64)| cost * (2.0 * (1.0 - sign * value)).max(1.0);
-    let slopes = values.iter().zip(problem.signs()).zip(problem.costs()).map(slope).filter(|slope| slope.is_finite());
-    error * slopes.sum::<f64>().max(1.0) <= 1e-7 * size
+    let slope = |&i: &usize| costs[i] * (2.0 * (1.0 - signs[i] * values[i])).max(1.0);
+    let slopes: f64 = rows.iter().map(slope).filter(|slope| slope.is_finite()).sum();
+    error * slopes.max(1.0) <= 1e-7 * size
 }
 
 /// The binary problem of one machine: the rows of its classes, those of weight 0 left out. And its C.
@@ -374,12 +654,8 @@ pub(crate) fn machine_problem<'a>(
     parts: &ModelParts,
 ) -> Result<(MarginProblem<'a>, f64), Error> {
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
-    let (rows, signs): (Vec<usize>, Vec<f64>) = (0..codes.len())
-        .filter(|&row| weight(row) > 0.0)
-        .filter_map(|row| pairing.sign(codes[row] as usize).map(|sign| (row, sign)))
-        .unzip();
-    let total: f64 = rows.iter().map(|&row| weight(row)).sum();
-    let cost = parts.penalty.cost(total);
+    let (rows, signs): (Vec<usize>, Vec<f64>) = rows_of(codes, weights, pairing).unzip();
+    let cost = machine_cost(codes, weights, pairing, parts.penalty);
     let costs = rows.iter().map(|&row| cost * weight(row)).collect();
     let parts = MarginParts {
         costs,
@@ -389,6 +665,56 @@ pub(crate) fn machine_problem<'a>(
         ..MarginParts::new(kernel, points, workers, rows, signs)
     };
     Ok((MarginProblem::new(parts)?, cost))
+}
+
+/// The rows of a machine's classes, those of weight 0 left out, with their signs.
+fn rows_of(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing) -> impl Iterator<Item = (usize, f64)> {
+    (0..codes.len())
+        .filter(move |&row| weights.is_none_or(|weights| weights[row] > 0.0))
+        .filter_map(move |row| pairing.sign(codes[row] as usize).map(|sign| (row, sign)))
+}
+
+/// The C of a machine.
+fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, penalty: Penalty) -> f64 {
+    let weight = |(row, _)| weights.map_or(1.0, |weights| weights[row]);
+    penalty.cost(rows_of(codes, weights, pairing).map(weight).sum())
+}
+
+/// Where the machines begin that a model has, too; the others begin from scratch.
+///
+/// # Errors
+/// When the model was trained on other data, or has none of the machines.
+fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result<Vec<MachineState>, Error> {
+    let old = model.parts();
+    if old.fingerprint != parts.fingerprint {
+        return Err(Error::Data {
+            what: "the model to start from was trained on other data".into(),
+            help: "give a model of the same rows, columns, labels and weights, or begin from scratch".into(),
+        });
+    }
+    let same_classes = old.classes == parts.classes && old.one_against_rest == parts.one_against_rest;
+    let found = |pairing: Pairing| old.machines.iter().find(|machine| same_classes && machine.pairing == pairing);
+    if shared.pairings.iter().all(|&pairing| found(pairing).is_none()) {
+        return Err(Error::Combination {
+            what: "no machine of the model to start from tells the same classes apart".into(),
+            help: "choose multiclass and the positive label as the model has them, or begin from scratch".into(),
+        });
+    }
+    let (codes, weights) = (shared.labels.codes(), shared.data.weights());
+    let state = |&pairing: &Pairing| {
+        let Some(machine) = found(pairing) else { return MachineState::scratch() };
+        let cost = machine_cost(codes, weights, pairing, parts.penalty);
+        // A hard margin has no C to go by.
+        let ratio = machine.cost.map(|old| cost / old).filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
+        let alpha = |(&place, &coefficient): (&u32, &f64)| {
+            let row = old.support_rows[place as usize];
+            let sign = pairing.sign(*codes.get(row as usize)? as usize)?;
+            let alpha = coefficient * sign * ratio; // (T.2)
+            (alpha > 0.0).then_some((row, alpha))
+        };
+        MachineState::Untouched { alpha: machine.support.iter().zip(&machine.coefficients).filter_map(alpha).collect() }
+    };
+    Ok(shared.pairings.iter().map(state).collect())
 }
 
 /// Joins the machines' support vectors into one pool, each training row once.
@@ -523,5 +849,207 @@ mod tests {
         };
         assert!(matches!(fit(SolverKind::Smo), Error::NotSeparable { .. }));
         assert!(matches!(fit(SolverKind::Sgd), Error::Combination { .. }));
+    }
+
+    /// Breaks at the n-th poll and at all that follow, and keeps the last checkpoint.
+    struct BreakAt {
+        polls: u64,
+        left: u64,
+        broke: bool,
+        kept: Option<Checkpoint>,
+    }
+
+    impl BreakAt {
+        fn new(left: u64) -> Self {
+            BreakAt { polls: 0, left, broke: false, kept: None }
+        }
+    }
+
+    impl Control for BreakAt {
+        fn poll(&mut self, _: Progress) -> ControlFlow<Stop> {
+            self.polls += 1;
+            self.broke = self.polls > self.left;
+            if self.broke { ControlFlow::Break(Stop::Interrupted) } else { ControlFlow::Continue(()) }
+        }
+
+        fn wants_snapshot(&mut self, _: &Progress) -> bool {
+            self.broke
+        }
+
+        fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
+            self.kept = Some(checkpoint.clone());
+        }
+    }
+
+    /// All numbers of a model, and the words beside them.
+    fn content(model: &Model) -> String {
+        format!("{:?}", model.parts())
+    }
+
+    fn rbf(gamma: f64) -> TrainingParams {
+        TrainingParams { kernel: KernelParams::Rbf { gamma: Gamma::Value(gamma) }, ..TrainingParams::default() }
+    }
+
+    #[test]
+    fn a_training_that_was_broken_anywhere_goes_on_as_if_nothing_had_happened() {
+        let iris = embedded("iris").unwrap();
+        let hard = TrainingParams {
+            penalty: Penalty::Hard,
+            positive: Some(Label::new("setosa")),
+            ..TrainingParams::default()
+        };
+        let folded = TrainingParams { loss: Some(Loss::Squared), bias: Bias::Folded, ..rbf(0.5) };
+        let by_ascent = TrainingParams { solver: Some(SolverKind::DualAscent), ..folded.clone() };
+        let by_newton = TrainingParams { solver: Some(SolverKind::Newton), ..TrainingParams::default() };
+        for params in [TrainingParams::default(), rbf(0.5), hard, folded, by_ascent, by_newton] {
+            let training = params.check().unwrap();
+            let mut polls = BreakAt::new(u64::MAX);
+            let undisturbed = training.fit(&iris, &Workers::none(), &mut polls).unwrap();
+            for share in [0.0, 0.03, 0.3, 0.5, 0.77, 0.95] {
+                let mut beginning = Beginning::Scratch;
+                // Three interrupts at this place of what is left, then to the end.
+                for _ in 0..3 {
+                    let mut control = BreakAt::new((share * polls.polls as f64) as u64);
+                    training.fit_from(&iris, beginning, &Workers::none(), &mut control).unwrap();
+                    match control.kept {
+                        Some(kept) => beginning = Beginning::Checkpoint(kept),
+                        None => {
+                            beginning = Beginning::Scratch;
+                            break;
+                        }
+                    }
+                }
+                let model = training.fit_from(&iris, beginning, &Workers::none(), &mut Unattended).unwrap();
+                assert_eq!(content(&model), content(&undisturbed), "{:?} {share}", training.params());
+            }
+        }
+    }
+
+    fn kept(data: &Dataset, params: TrainingParams) -> Checkpoint {
+        let mut control = BreakAt::new(5);
+        params.check().unwrap().fit(data, &Workers::none(), &mut control).unwrap();
+        control.kept.unwrap()
+    }
+
+    fn resume(data: &Dataset, params: TrainingParams, checkpoint: Checkpoint) -> Result<Model, Error> {
+        params.check()?.fit_from(data, Beginning::Checkpoint(checkpoint), &Workers::none(), &mut Unattended)
+    }
+
+    #[test]
+    fn a_checkpoint_of_other_data_or_parameters_is_refused_by_name() {
+        let iris = embedded("iris").unwrap();
+        let checkpoint = kept(&iris, rbf(0.5));
+        let fewer = iris.select_rows(&(1..150).collect::<Vec<_>>());
+        let error = resume(&fewer, rbf(0.5), checkpoint.clone()).unwrap_err();
+        assert_eq!(error.to_string(), "the checkpoint was made from other data");
+        let penalty = TrainingParams { penalty: Penalty::Lambda(2.0), ..rbf(0.5) };
+        let error = resume(&iris, penalty, checkpoint.clone()).unwrap_err();
+        assert_eq!(error.to_string(), "the checkpoint was made with the penalty C 1.0, but now it is lambda 2.0");
+        assert!(error.help().ends_with("or begin from scratch"));
+        assert!(resume(&iris, rbf(0.25), checkpoint.clone()).unwrap_err().to_string().contains("the kernel Rbf"));
+        let mut threads = rbf(0.5);
+        threads.settings.memory /= 2;
+        assert!(resume(&iris, threads, checkpoint).is_ok());
+    }
+
+    #[test]
+    fn a_checkpoint_that_lies_is_refused_and_a_snapshot_that_lies_is_not_used() {
+        let iris = embedded("iris").unwrap();
+        let whole = kept(&iris, rbf(0.5));
+        let undisturbed = content(&fit(&iris, rbf(0.5)).unwrap());
+        let refused = |edit: &dyn Fn(&mut Checkpoint)| {
+            let mut checkpoint = whole.clone();
+            edit(&mut checkpoint);
+            resume(&iris, rbf(0.5), checkpoint).unwrap_err().to_string()
+        };
+        assert!(refused(&|checkpoint| drop(checkpoint.machines.pop())).contains("2 machines, not 3"));
+        for alpha in [vec![(7, 0.5), (7, 0.5)], vec![(150, 0.5)]] {
+            let said = refused(&|c| c.machines[1] = MachineState::Untouched { alpha: alpha.clone() });
+            assert!(said.contains("do not increase below 150"), "{said}");
+        }
+        let edits: [fn(&mut Snapshot); 6] = [
+            |snapshot| snapshot.alpha.truncate(3),
+            |snapshot| snapshot.alpha[3] = f64::NAN,
+            |snapshot| snapshot.alpha[3] = 7.0,
+            |snapshot| snapshot.gradient[3] = f64::INFINITY,
+            |snapshot| snapshot.lists.clear(),
+            |snapshot| snapshot.numbers.push(1.0),
+        ];
+        for edit in edits {
+            let mut checkpoint = whole.clone();
+            let MachineState::Running { snapshot, .. } = &mut checkpoint.machines[0] else { panic!("it is running") };
+            edit(snapshot);
+            assert_eq!(content(&resume(&iris, rbf(0.5), checkpoint).unwrap()), undisturbed);
+        }
+        // The negative control: a snapshot that can be used is used.
+        let mut checkpoint = whole.clone();
+        let MachineState::Running { snapshot, .. } = &mut checkpoint.machines[0] else { panic!("it is running") };
+        snapshot.iterations += 1;
+        assert_ne!(content(&resume(&iris, rbf(0.5), checkpoint).unwrap()), undisturbed);
+    }
+
+    fn warm(data: &Dataset, params: TrainingParams, model: &Model) -> Result<Model, Error> {
+        params.check()?.fit_from(data, Beginning::Model(model), &Workers::none(), &mut Unattended)
+    }
+
+    #[test]
+    fn a_warm_start_reaches_the_same_optimum_in_fewer_steps() {
+        let data = generate("moons", 400, 1).unwrap();
+        let iterations = |model: &Model| model.machines().iter().map(|machine| machine.iterations).sum::<u64>();
+        let dual = |model: &Model| model.machines()[0].evidence.certificate().unwrap().dual;
+        let with = |c: f64, gamma: f64, bias: Bias| {
+            let mut params = TrainingParams { penalty: Penalty::C(c), bias, ..rbf(gamma) };
+            params.settings.tolerance = 1e-6;
+            params
+        };
+        let ascent = |params: TrainingParams| TrainingParams { solver: Some(SolverKind::DualAscent), ..params };
+        let (explicit, none) = (|c, gamma| with(c, gamma, Bias::Explicit), |c, gamma| with(c, gamma, Bias::None));
+        for (old, new) in [
+            (explicit(10.0, 1.0), explicit(10.0, 1.0)),
+            (explicit(10.0, 1.0), explicit(12.0, 1.0)),
+            (explicit(10.0, 1.0), explicit(9.0, 1.0)),
+            (explicit(10.0, 1.0), explicit(10.0, 1.05)),
+            (none(10.0, 1.0), none(9.0, 1.0)),
+            (ascent(none(10.0, 1.0)), ascent(none(9.0, 1.0))),
+        ] {
+            let old = fit(&data, old).unwrap();
+            let (cold, warm) = (fit(&data, new.clone()).unwrap(), warm(&data, new, &old).unwrap());
+            assert!((dual(&warm) - dual(&cold)).abs() <= 1e-6 * dual(&cold), "{} {}", dual(&warm), dual(&cold));
+            assert!(iterations(&warm) < iterations(&cold), "{} {}", iterations(&warm), iterations(&cold));
+        }
+    }
+
+    #[test]
+    fn a_warm_start_of_several_machines_can_be_broken_too() {
+        let iris = embedded("iris").unwrap();
+        let old = fit(&iris, rbf(0.5)).unwrap();
+        let training = TrainingParams { penalty: Penalty::C(3.0), ..rbf(0.5) }.check().unwrap();
+        let beginning = || Beginning::Model(&old);
+        let undisturbed = training.fit_from(&iris, beginning(), &Workers::none(), &mut Unattended).unwrap();
+        let mut most = BreakAt::new(u64::MAX);
+        training.fit_from(&iris, beginning(), &Workers::none(), &mut most).unwrap();
+        for left in (0..most.polls).step_by(17) {
+            let mut control = BreakAt::new(left);
+            let broken = training.fit_from(&iris, beginning(), &Workers::none(), &mut control).unwrap();
+            assert_eq!(broken.stop(), Stop::Interrupted);
+            let beginning = Beginning::Checkpoint(control.kept.unwrap());
+            let model = training.fit_from(&iris, beginning, &Workers::none(), &mut Unattended).unwrap();
+            assert_eq!(content(&model), content(&undisturbed), "broken at poll {left}");
+        }
+    }
+
+    #[test]
+    fn a_model_that_is_no_start_is_refused_and_a_solver_without_use_for_it_says_so() {
+        let iris = embedded("iris").unwrap();
+        let model = fit(&iris, TrainingParams::default()).unwrap();
+        let fewer = iris.select_rows(&(1..150).collect::<Vec<_>>());
+        let error = warm(&fewer, TrainingParams::default(), &model).unwrap_err();
+        assert_eq!(error.to_string(), "the model to start from was trained on other data");
+        let rest = TrainingParams { multiclass: Multiclass::OneVsRest, ..TrainingParams::default() };
+        let error = warm(&iris, rest, &model).unwrap_err();
+        assert_eq!(error.to_string(), "no machine of the model to start from tells the same classes apart");
+        let newton = TrainingParams { solver: Some(SolverKind::Newton), ..TrainingParams::default() };
+        let found = warm(&iris, newton, &model).unwrap();
+        assert_eq!(found.machines()[0].notes, ["newton has no use for a warm start, and began from scratch"]);
     }
 }

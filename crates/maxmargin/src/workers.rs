@@ -58,6 +58,19 @@ impl Workers {
         }
     }
 
+    /// Calls `work` on this thread, with a scope whose tasks run on the team. `None`, and nothing is done, without a team.
+    pub(crate) fn in_scope<'s, R>(&self, work: impl FnOnce(&rayon::Scope<'s>) -> R) -> Option<R> {
+        self.pool.as_ref().map(|pool| pool.in_place_scope(work))
+    }
+
+    /// Calls `work` for each part, and hands back the results in order.
+    pub fn map_parts<T: Send, R: Send>(&self, parts: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+        match &self.pool {
+            Some(pool) if parts.len() > 1 => pool.install(|| parts.par_iter_mut().map(&work).collect()),
+            _ => parts.iter_mut().map(work).collect(),
+        }
+    }
+
     /// As [`Workers::fill_chunks`], with something that each thread makes once and uses for all its chunks.
     pub(crate) fn fill_chunks_with<T: Send, S>(
         &self,

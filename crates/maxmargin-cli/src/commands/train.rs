@@ -1,17 +1,22 @@
 //! `train`: data to model, with its certificate.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use maxmargin::checkpoint::MachineState;
 use maxmargin::data::{Dataset, Label, ScalingKind, range_ratio, stratified_split};
 use maxmargin::error::quoted;
 use maxmargin::kernel::KernelParams;
+use maxmargin::model::Machine;
 use maxmargin::solver::Settings;
 use maxmargin::training::Penalty;
-use maxmargin::{Model, Stop, Training, TrainingParams, Workers};
+use maxmargin::{Beginning, Checkpoint, Model, Stop, Training, TrainingParams, Workers};
+use maxmargin_io::previous_checkpoint;
 
 use super::predict;
 use crate::arguments::Train;
+use crate::checkpoint_file::{self, Keeper};
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::input::{self, Origin};
@@ -27,7 +32,11 @@ use crate::{model_file, size};
 const MOST_RANGE_RATIO: f64 = 100.0;
 
 /// What is said when an interrupt leaves no model behind.
-const NOTHING_KEPT: &str = "no model was written; --save-partial keeps what was reached";
+const NOTHING_KEPT: &str =
+    "no model was written; --save-partial keeps what was reached, and --checkpoint makes it possible to go on";
+
+/// Seconds between two checkpoints.
+const CHECKPOINT_EVERY: f64 = 30.0;
 
 /// The arguments, checked, before anything is read.
 struct Plan {
@@ -38,6 +47,9 @@ struct Plan {
     workers: Workers,
     model: Target,
     picture: Option<Drawing>,
+    keeper: Option<Keeper>,
+    resume: Option<Checkpoint>,
+    warm_start: Option<Model>,
     words: Words,
 }
 
@@ -67,9 +79,12 @@ impl Plan {
             ));
         }
         arguments.holdout.map_or(Ok(()), check_share)?;
-        let limit = arguments.max_time.map(seconds).transpose()?;
+        let limit = arguments.max_time.map(|value| seconds("max-time", value)).transpose()?;
         let workers = Workers::new(arguments.threads)?;
-        let read: Vec<&Path> = [&origin].into_iter().chain(test.as_ref()).filter_map(|origin| origin.file()).collect();
+        let mut read: Vec<&Path> =
+            [&origin].into_iter().chain(test.as_ref()).filter_map(|origin| origin.file()).collect();
+        let keeper = Plan::keeper(arguments, &read, words)?;
+        read.extend(arguments.resume.as_deref());
         let model = arguments.output.clone().unwrap_or_else(|| with_extension(&origin.stem(), "mm"));
         let model = Target::new(&model, &read)?;
         let picture = Plan::picture(arguments, &origin, &read)?;
@@ -81,7 +96,40 @@ impl Plan {
                 "give them different names with -o and --plot",
             ));
         }
-        Ok(Plan { origin, test, training, limit, workers, model, picture, words })
+        for target in [Some(&model), picture.as_ref().map(|drawing| &drawing.sketch.target)].into_iter().flatten() {
+            let kept = keeper.as_ref().map(|keeper| keeper.target().path());
+            if kept.is_some_and(|kept| target.path() == kept || target.path() == previous_checkpoint(kept)) {
+                return Err(Failure::new(
+                    format!("{} would be a checkpoint, too", quoted(&target.path().to_string_lossy())),
+                    "give them different names with -o, --plot and --checkpoint",
+                ));
+            }
+        }
+        let resume = arguments.resume.as_deref().map(|path| Plan::resume(path, &training, words)).transpose()?;
+        let warm_start = arguments.warm_start.as_deref().map(model_file::load).transpose()?;
+        Ok(Plan { origin, test, training, limit, workers, model, picture, keeper, resume, warm_start, words })
+    }
+
+    /// The checkpoint to go on from, once it has been found to be of these parameters.
+    fn resume(path: &Path, training: &Training, words: Words) -> Result<Checkpoint, Failure> {
+        let (checkpoint, shown) = (checkpoint_file::load(path)?, output::escaped(&path.to_string_lossy()));
+        checkpoint
+            .check_parameters(training.params())
+            .map_err(|error| Failure::new(format!("{shown}: {error}"), error.help()))?;
+        let finished = |state: &&MachineState| matches!(state, MachineState::Finished(_));
+        let done = checkpoint.machines.iter().filter(finished).count();
+        let all = counted(checkpoint.machines.len(), "machine");
+        words.note(&format!("going on from {shown}: {done} of {all} done"));
+        Ok(checkpoint)
+    }
+
+    /// Who keeps checkpoints, where they are asked for.
+    fn keeper(arguments: &Train, read: &[&Path], words: Words) -> Result<Option<Keeper>, Failure> {
+        let every = seconds("checkpoint-every", arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY))?;
+        let Some(path) = &arguments.checkpoint else { return Ok(None) };
+        let mut read = read.to_vec();
+        read.extend(arguments.warm_start.as_deref());
+        Ok(Some(Keeper::new(path, every, &read, arguments.resume.is_some(), words)?))
     }
 
     /// The picture asked for; for built-in sets there is one without asking, unless the output is for a program.
@@ -135,6 +183,7 @@ fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
             averaged: arguments.averaged,
             shrinkage: arguments.shrinkage,
             threshold: arguments.threshold,
+            precision: arguments.precision,
         },
     })
 }
@@ -147,10 +196,10 @@ pub(super) fn check_share(share: f64) -> Result<(), Failure> {
     Err(maxmargin::Error::parameter("holdout", share, "above 0 and below 1").into())
 }
 
-fn seconds(value: f64) -> Result<Duration, Failure> {
+fn seconds(name: &'static str, value: f64) -> Result<Duration, Failure> {
     match Duration::try_from_secs_f64(value) {
         Ok(limit) if value > 0.0 => Ok(limit),
-        _ => Err(maxmargin::Error::parameter("max-time", value, "a number of seconds above 0").into()),
+        _ => Err(maxmargin::Error::parameter(name, value, "a number of seconds above 0").into()),
     }
 }
 
@@ -164,7 +213,7 @@ fn with_extension(stem: &Path, extension: &str) -> PathBuf {
 
 /// Trains a model.
 pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
-    let plan = Plan::new(arguments)?;
+    let mut plan = Plan::new(arguments)?;
     let words = plan.words;
     let started = Instant::now();
     let options = arguments.reading.options(arguments.columns.as_deref());
@@ -191,24 +240,35 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         words.warning(&what, &help);
         warnings.push(format!("{what}; {help}"));
     }
-    let mut watch = Watch::new(plan.limit, arguments.quiet);
+    let go_on = plan.keeper.as_ref().map_or_else(String::new, |keeper| {
+        let typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let command = checkpoint_file::resume_command(typed, keeper.target().path());
+        format!("where the training was is in {}; to go on:\n  {command}", keeper.target().shown())
+    });
+    let mut watch = Watch::new(plan.limit, arguments.quiet).towards(arguments.tolerance).keeping(plan.keeper.take());
     if !arguments.save_partial {
-        let json = arguments.json;
-        watch = watch.impatient(move |progress, elapsed| {
+        let (json, go_on) = (arguments.json, go_on.clone());
+        watch = watch.impatient(move |progress, elapsed, kept| {
             let seconds = elapsed.as_secs_f64();
             if json {
                 // Nobody who reads may be left, which is no fault.
                 let _ = output::print(&report::json_line(&json_last(&progress, seconds)));
             }
-            output::say(&format!("{}\n{NOTHING_KEPT}", reached_last(&progress, seconds)));
+            let left_behind = if kept { &go_on } else { NOTHING_KEPT };
+            output::say(&format!("{}\n{left_behind}", reached_last(&progress, seconds)));
         });
     }
+    let beginning = match (plan.resume.take(), &plan.warm_start) {
+        (Some(checkpoint), _) => Beginning::Checkpoint(checkpoint),
+        (None, Some(model)) => Beginning::Model(model),
+        (None, None) => Beginning::Scratch,
+    };
     let fit = interrupt::during(Phase::Solving, || {
         if !words.quiet {
             let size = (counted(data.rows(), "row"), counted(data.columns(), "column"));
             output::say(&format!("training on {} of {} ...", size.0, size.1));
         }
-        plan.training.fit(&data, &plan.workers, &mut watch)
+        plan.training.fit_from(&data, beginning, &plan.workers, &mut watch)
     });
     let train_seconds = watch.elapsed().as_secs_f64();
     watch.finish();
@@ -218,6 +278,12 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     let keep = !interrupted || arguments.save_partial;
     if keep {
         model_file::save(&plan.model, &model)?;
+    }
+    let cut = |machine: &Machine| matches!(machine.stop, Stop::Interrupted | Stop::TimeLimit);
+    let cut = model.machines().iter().any(cut);
+    let kept = watch.keeper().is_some_and(|keeper| keeper.written().load(Ordering::Relaxed));
+    if let Some(keeper) = watch.keeper().filter(|_| keep && !cut) {
+        keeper.remove();
     }
     let picture = match &plan.picture {
         Some(drawing) if !interrupted => draw(drawing, &model, &data, &plan)?,
@@ -263,9 +329,16 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         output::say(&reached(&model, train_seconds));
         output::say(&match keep {
             true => format!("what was reached is in {}", plan.model.shown()),
+            false if kept => go_on.clone(),
             false => NOTHING_KEPT.into(),
         });
+        if keep && kept {
+            output::say(&go_on);
+        }
         return Ok(ExitCode::Interrupted);
+    }
+    if cut && kept {
+        words.note(&go_on);
     }
     if !arguments.json && !arguments.quiet {
         output::print(&report::training::words(&trained))?;

@@ -24,6 +24,11 @@ impl<'a> Gram<'a> {
         Gram { kernel, points, workers }
     }
 
+    /// The kernel.
+    pub fn kernel(&self) -> &'a dyn Kernel {
+        self.kernel
+    }
+
     /// The points.
     pub fn points(&self) -> &'a Points {
         self.points

@@ -262,6 +262,11 @@ impl<'a, T: Real> Tiles<'a, T> {
         Tiles { kernel, points, fast, arch: Arch::new() }
     }
 
+    /// The points whose rows pass by.
+    pub(crate) fn points(&self) -> &'a Points {
+        self.points
+    }
+
     /// Whether values come from vector instructions, and not one by one from the kernel.
     pub(crate) fn is_fast(&self) -> bool {
         self.fast.is_some()

@@ -79,6 +79,11 @@ pub(super) fn decide(pairings: &[Pairing], values: &[f64], score: &mut [f64]) ->
 }
 
 impl Pairing {
+    /// How many rows take part, given how many each class has.
+    pub(crate) fn rows(self, sizes: &[usize]) -> usize {
+        self.negative.map_or_else(|| sizes.iter().sum(), |negative| sizes[self.positive] + sizes[negative])
+    }
+
     /// +1 for the positive class, −1 for the negative, `None` for a class that takes no part.
     pub fn sign(self, class: usize) -> Option<f64> {
         if class == self.positive {

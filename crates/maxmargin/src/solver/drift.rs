@@ -46,6 +46,16 @@ impl Drift {
         self.error += f64::EPSILON * (added + self.size); // (D.7)
     }
 
+    /// What has gathered since the gradient was computed anew: the error, the size and the updates.
+    pub(super) fn gathered(&self) -> (f64, f64, u64) {
+        (self.error, self.size, u64::from(self.updates))
+    }
+
+    /// Puts back what had gathered.
+    pub(super) fn restore(&mut self, (error, size, updates): (f64, f64, u64)) {
+        (self.error, self.size, self.updates) = (error, size, updates as u32);
+    }
+
     /// The bound (D.7).
     pub(super) fn error(&self) -> f64 {
         self.error

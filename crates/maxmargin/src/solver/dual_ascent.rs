@@ -32,6 +32,7 @@ use rand_pcg::Pcg64;
 use super::cache::RowCache;
 use super::drift::Drift;
 use super::smo::DualSolution;
+use super::start::{Start, feasible};
 use super::{Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
@@ -45,18 +46,27 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
     requirements::memory(SolverKind::DualAscent, cache + vectors, settings.memory)
 }
 
-pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
+pub(super) fn solve(
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn Control,
+) -> Solution {
     super::solve_by_dual(problem, |dual| {
+        let start = match start {
+            Start::Alpha(alpha) => feasible(dual, &alpha),
+            Start::Scratch | Start::Snapshot(_) => vec![0.0; dual.len()],
+        };
         if problem.kernel().is_linear() {
             let keeper = Weights::new(problem);
-            ascend(dual, keeper, settings, control)
+            ascend(dual, keeper, &start, settings, control)
         } else {
             let vectors = 10 * 8 * dual.len() as u64;
             let cache = RowCache::new(dual.len(), settings.memory.saturating_sub(vectors));
             let (diagonal, gradient) = (dual.diagonal(), dual.linear().to_vec());
             let drift = Drift::new(&diagonal, &gradient);
             let keeper = Gradient { cache, diagonal, gradient, drift };
-            ascend(dual, keeper, settings, control)
+            ascend(dual, keeper, &start, settings, control)
         }
     })
 }
@@ -130,10 +140,11 @@ impl Keeper for Gradient {
     }
 }
 
-/// Sweeps until nothing moves; starts at α = 0.
+/// Sweeps until nothing moves.
 fn ascend(
     dual: &DualProblem<'_>,
     mut keeper: impl Keeper,
+    start: &[f64],
     settings: &Settings,
     control: &mut dyn Control,
 ) -> DualSolution {
@@ -144,9 +155,24 @@ fn ascend(
     let mut alpha = vec![0.0; n];
     let mut active: Vec<usize> = (0..n).collect();
     let mut sweeps = 0;
+    let mut broken = None;
+    for (moved, k) in (0..n).filter(|&k| start[k] != 0.0).enumerate() {
+        if moved % POLL_EVERY == 0
+            && let ControlFlow::Break(stop) = control.poll(Progress::default())
+        {
+            // No sum is held fixed, so a part of the start is a start.
+            broken = Some(stop);
+            break;
+        }
+        alpha[k] = start[k];
+        keeper.moved(dual, k, start[k]);
+    }
     // Variables at a bound whose gradient points outward by more than this are left out.
     let mut outward = f64::INFINITY;
     let stop = 'sweeps: loop {
+        if let Some(stop) = broken {
+            break stop;
+        }
         active.shuffle(&mut random);
         let whole = active.len() == n;
         let (mut violation, mut moved) = (0.0f64, 0.0);

@@ -3,6 +3,7 @@
 //! | name | problem | file |
 //! | --- | --- | --- |
 //! | `smo` | every kernel, hinge and squared loss, every bias | `smo.rs` |
+//! | `block-smo` | the same, for many rows: blocks of variables, all cores | `block_smo/` |
 //! | `dual-ascent` | every kernel, hinge and squared loss, folded or no bias | `dual_ascent.rs` |
 //! | `interior-point` | every kernel, hinge and squared loss, small n | `interior_point.rs` |
 //! | `newton` | linear, squared loss | `newton.rs` |
@@ -13,8 +14,10 @@
 //! | `logistic` | linear, logistic loss | `logistic.rs` |
 //!
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
-//! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock.
+//! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock. One that can be
+//! resumed asks through `control::poll_keeping`, and takes a [`Start::Snapshot`].
 
+mod block_smo;
 mod cache;
 mod cholesky;
 mod choose;
@@ -35,6 +38,7 @@ mod requirements;
 mod scatter;
 mod sgd;
 pub(crate) mod smo;
+mod start;
 
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +49,7 @@ use crate::error::Error;
 use crate::problem::{Bias, DualProblem, MarginProblem};
 pub use choose::choose;
 use smo::DualSolution;
+pub use start::{Snapshot, Start};
 
 /// An algorithm by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,6 +58,8 @@ use smo::DualSolution;
 pub enum SolverKind {
     /// Sequential minimal optimisation, second-order selection.
     Smo,
+    /// Sequential minimal optimisation in blocks: the engine for kernels and many rows.
+    BlockSmo,
     /// Stochastic dual coordinate ascent.
     DualAscent,
     /// The dual as a general quadratic program.
@@ -75,8 +82,9 @@ pub enum SolverKind {
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 10] = [
+    pub const ALL: [SolverKind; 11] = [
         SolverKind::Smo,
+        SolverKind::BlockSmo,
         SolverKind::DualAscent,
         SolverKind::InteriorPoint,
         SolverKind::Newton,
@@ -92,6 +100,7 @@ impl SolverKind {
     pub fn name(self) -> &'static str {
         match self {
             SolverKind::Smo => "smo",
+            SolverKind::BlockSmo => "block-smo",
             SolverKind::DualAscent => "dual-ascent",
             SolverKind::InteriorPoint => "interior-point",
             SolverKind::Newton => "newton",
@@ -114,6 +123,8 @@ pub struct Settings {
     pub max_iterations: Option<u64>,
     /// Bytes for caches and matrices.
     pub memory: u64,
+    /// The precision of kernel values in `block-smo`; what it finds is checked in double precision either way.
+    pub precision: Precision,
     /// Where randomness starts.
     pub seed: u64,
     /// Rows a step of `sgd` looks at.
@@ -124,6 +135,17 @@ pub struct Settings {
     pub shrinkage: f64,
     /// How `lda` places its threshold.
     pub threshold: Threshold,
+}
+
+/// The precision of the kernel values that a solver works with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// 32 bits.
+    #[default]
+    Single,
+    /// 64 bits.
+    Double,
 }
 
 /// How `lda` places its threshold.
@@ -143,6 +165,7 @@ impl Default for Settings {
             tolerance: 1e-3,
             max_iterations: None,
             memory: 2 << 30,
+            precision: Precision::default(),
             seed: 0,
             batch: 1,
             averaged: false,
@@ -195,6 +218,7 @@ pub struct Solution {
 pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     match kind {
         SolverKind::Smo => smo::supports(problem, settings),
+        SolverKind::BlockSmo => block_smo::supports(problem, settings),
         SolverKind::DualAscent => dual_ascent::supports(problem, settings),
         SolverKind::InteriorPoint => interior_point::supports(problem, settings),
         SolverKind::Newton => newton::supports(problem, settings),
@@ -207,7 +231,7 @@ pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settin
     }
 }
 
-/// Solves a problem by the algorithm named.
+/// Solves a problem by the algorithm named, from scratch.
 ///
 /// # Errors
 /// As [`supports`]. Not converging is no error: see [`Solution::stop`].
@@ -217,10 +241,26 @@ pub fn solve(
     settings: &Settings,
     control: &mut dyn Control,
 ) -> Result<Solution, Error> {
+    solve_from(kind, problem, settings, Start::Scratch, control)
+}
+
+/// Solves a problem by the algorithm named, from a start; [`Start`] says which solvers make use of which.
+///
+/// # Errors
+/// As [`supports`].
+pub fn solve_from(
+    kind: SolverKind,
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn Control,
+) -> Result<Solution, Error> {
     supports(kind, problem, settings)?;
-    Ok(match kind {
-        SolverKind::Smo => smo::solve(problem, settings, control),
-        SolverKind::DualAscent => dual_ascent::solve(problem, settings, control),
+    let ignored = matches!(start, Start::Alpha(_)) && !kind.takes_alpha();
+    let mut solution = match kind {
+        SolverKind::Smo => smo::solve(problem, settings, start, control),
+        SolverKind::BlockSmo => block_smo::solve(problem, settings, start, control),
+        SolverKind::DualAscent => dual_ascent::solve(problem, settings, start, control),
         SolverKind::InteriorPoint => interior_point::solve(problem, settings, control),
         SolverKind::Newton => newton::solve(problem, settings, control),
         SolverKind::KernelNewton => kernel_newton::solve(problem, settings, control),
@@ -229,7 +269,11 @@ pub fn solve(
         SolverKind::KernelPerceptron => kernel_perceptron::solve(problem, settings, control),
         SolverKind::Lda => lda::solve(problem, settings, control),
         SolverKind::Logistic => logistic::solve(problem, settings, control),
-    })
+    };
+    if ignored {
+        solution.notes.push(format!("{} has no use for a warm start, and began from scratch", kind.name()));
+    }
+    Ok(solution)
 }
 
 /// Solves a problem through its dual, and reads the decision function off the dual's solution.

@@ -22,6 +22,9 @@
 //! segment has no end (a hard margin that does not exist), or none within reach of f64 (squared loss and a kernel that is not
 //! positive semidefinite).
 //!
+//! **Start.** Any α, made feasible; its gradient costs a kernel row for each α that is not 0. A snapshot is taken between two
+//! steps and holds all that the next ones depend on.
+//!
 //! **Cost.** O(n) a step and up to two kernel rows of O(non-zeros). Memory: the row cache, within the budget; never n².
 //!
 //! **When to use.** Every kernel, every bias; the reference that larger engines are checked against.
@@ -32,8 +35,9 @@ use std::ops::ControlFlow;
 
 use super::cache::RowCache;
 use super::drift::Drift;
+use super::start::{Snapshot, Start, feasible};
 use super::{Settings, Solution, SolverKind, requirements};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Stop, poll_keeping};
 use crate::error::Error;
 use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
 
@@ -43,8 +47,13 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
     requirements::memory(SolverKind::Smo, RowCache::bytes(problem.len()) + vectors, settings.memory)
 }
 
-pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
-    super::solve_by_dual(problem, |dual| solve_dual(dual, settings, control))
+pub(super) fn solve(
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn Control,
+) -> Solution {
+    super::solve_by_dual(problem, |dual| solve_dual_from(dual, settings, start, control))
 }
 
 /// A point of the dual and how it was reached.
@@ -57,11 +66,29 @@ pub(crate) struct DualSolution {
 
 /// Solves (D.1) from the problem's own start.
 pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control: &mut dyn Control) -> DualSolution {
+    solve_dual_from(problem, settings, Start::Scratch, control)
+}
+
+pub(super) fn solve_dual_from(
+    problem: &DualProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn Control,
+) -> DualSolution {
     let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * problem.len() as u64));
     let mut state = State::new(problem, settings.memory);
-    let mut iterations = 0u64;
-    let mut polish_until = None;
-    let mut gained = 0.0;
+    let mut walk = Walk::default();
+    match start {
+        Start::Scratch => {}
+        Start::Alpha(alpha) => {
+            if let ControlFlow::Break(stop) = state.move_to(&feasible(problem, &alpha), control) {
+                let State { alpha, gradient, .. } = State::new(problem, 0);
+                return DualSolution { alpha, gradient, stop, iterations: 0 };
+            }
+        }
+        Start::Snapshot(snapshot) => walk = state.restore(snapshot).unwrap_or_default(),
+    }
+    let Walk { mut iterations, mut polish_until, mut gained } = walk;
     let mut gap = None;
     let stop = loop {
         let choice = state.select();
@@ -70,7 +97,8 @@ pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control
             gap = Some(problem.gap(&state.alpha, &state.gradient)).filter(|gap| gap.is_finite());
         }
         let progress = Progress { iteration: iterations, violation: Some(violation), gap, ..Progress::default() };
-        if let ControlFlow::Break(stop) = control.poll(progress) {
+        let snapshot = || state.snapshot(Walk { iterations, polish_until, gained });
+        if let ControlFlow::Break(stop) = poll_keeping(control, progress, snapshot) {
             break stop;
         }
         if violation <= settings.tolerance {
@@ -116,6 +144,14 @@ pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control
     DualSolution { alpha: state.alpha, gradient: state.gradient, stop, iterations }
 }
 
+/// Where the loop is, beside the state.
+#[derive(Clone, Copy, Default)]
+struct Walk {
+    iterations: u64,
+    polish_until: Option<u64>,
+    gained: f64,
+}
+
 struct State<'a> {
     problem: &'a DualProblem<'a>,
     cache: RowCache,
@@ -149,6 +185,48 @@ impl<'a> State<'a> {
         let diagonal = problem.diagonal();
         let drift = Drift::new(&diagonal, &gradient);
         State { problem, cache, diagonal, alpha, gradient, objective, drift }
+    }
+
+    /// Goes from where it is, which is the problem's start, to another point, a kernel row for each α that differs.
+    fn move_to(&mut self, alpha: &[f64], control: &mut dyn Control) -> ControlFlow<Stop> {
+        for i in 0..alpha.len() {
+            let delta = alpha[i] - self.alpha[i];
+            if delta != 0.0 {
+                control.poll(Progress::default())?;
+                self.alpha[i] = alpha[i];
+                self.update_gradient(i, delta, i, 0.0);
+            }
+        }
+        self.objective = self.problem.objective(&self.alpha, &self.gradient);
+        ControlFlow::Continue(())
+    }
+
+    /// All that the steps to come depend on. Numbers: objective, gained, and the drift's error and size; lists: the drift's
+    /// updates, and the end of polishing where it has begun.
+    fn snapshot(&self, walk: Walk) -> Snapshot {
+        let (error, size, updates) = self.drift.gathered();
+        Snapshot {
+            iterations: walk.iterations,
+            alpha: self.alpha.clone(),
+            gradient: self.gradient.clone(),
+            lists: vec![vec![updates], walk.polish_until.into_iter().collect()],
+            numbers: vec![self.objective, walk.gained, error, size],
+        }
+    }
+
+    /// Goes on at a snapshot; `None`, and nothing has changed, when it is none of this problem.
+    fn restore(&mut self, snapshot: Snapshot) -> Option<Walk> {
+        if !snapshot.fits(self.problem) {
+            return None;
+        }
+        let &[objective, gained, error, size] = snapshot.numbers.as_slice() else { return None };
+        let [updates, polish_until] = snapshot.lists.as_slice() else { return None };
+        let (&[updates], &([] | [_])) = (updates.as_slice(), &polish_until.as_slice()) else { return None };
+        let walk = Walk { iterations: snapshot.iterations, polish_until: polish_until.first().copied(), gained };
+        self.drift.restore((error, size, updates));
+        self.objective = objective;
+        (self.alpha, self.gradient) = (snapshot.alpha, snapshot.gradient);
+        Some(walk)
     }
 
     fn renew_gradient(&mut self) {

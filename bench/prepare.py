@@ -1,0 +1,181 @@
+"""Makes one data set of the cache: `prepare.py NAME SOURCE [ROWS TEST_ROWS]`.
+
+Every set is written twice with the same numbers: as LIBSVM text, with as many digits as a double needs, and as arrays.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from failure import Failure, exit_with
+from sets import CACHE, RECIPE
+
+Part = tuple[sparse.csr_matrix, np.ndarray]
+# Training part, test part, and a sentence about how they were chosen.
+Made = tuple[Part, Part, str]
+
+SEED = 0
+
+
+def read(source: Path, name: str, columns: int) -> Part:
+    path = source / f"{name}.xz"
+    if not path.is_file():
+        raise Failure(f"{str(path)!r} does not exist", "name the folder that holds it with --data")
+    with lzma.open(path) as file:
+        rows, labels = load_svmlight_file(file, n_features=columns)
+    return sparse.csr_matrix(rows), labels
+
+
+def original(name: str, columns: int) -> Callable[[Path], Made]:
+    """Both parts as they were published."""
+
+    def make(source: Path) -> Made:
+        return read(source, name, columns), read(source, f"{name}.t", columns), "the published parts"
+
+    return make
+
+
+def w8a(source: Path) -> Made:
+    rows, labels = read(source, "w8a", 300)
+    order = np.random.RandomState(SEED).permutation(len(labels))
+    train, test = order[:40_749], order[40_749:]
+    about = f"training: the first 40,749 rows of numpy's RandomState({SEED}).permutation; test: the other 9,000"
+    return (rows[train], labels[train]), (rows[test], labels[test]), about
+
+
+def covtype(source: Path) -> Made:
+    rows, labels = read(source, "covtype", 54)
+    labels = np.where(labels == 2, 1.0, -1.0)
+    order = np.random.RandomState(SEED).permutation(len(labels))
+    dense = rows.toarray()
+    dense = scaled(dense, dense, 0.0, 1.0)
+    train, test = order[:50_000], order[-20_000:]
+    about = (
+        "class 2 against the rest, columns scaled to [0, 1] over all 581,012 rows; training: the first 50,000 rows of "
+        f"numpy's RandomState({SEED}).permutation; test: its last 20,000"
+    )
+    return part(dense[train], labels[train]), part(dense[test], labels[test]), about
+
+
+def shuttle(source: Path) -> Made:
+    rows, labels = read(source, "shuttle", 9)
+    test_rows, test_labels = read(source, "shuttle.t", 9)
+    dense, test = rows.toarray(), test_rows.toarray()
+    about = "the published parts, columns scaled to [-1, 1] over the training part"
+    return part(scaled(dense, dense, -1.0, 1.0), labels), part(scaled(test, dense, -1.0, 1.0), test_labels), about
+
+
+def mnist(count: int | None) -> Callable[[Path], Made]:
+    def make(source: Path) -> Made:
+        rows, labels = read(source, "mnist", 784)
+        test_rows, test_labels = read(source, "mnist.t", 784)
+        rows, labels = rows[:count], labels[:count]
+        about = "the published parts, divided by 255" + (f"; the first {count:,} rows of training" if count else "")
+        return (by_255(rows), labels), (by_255(test_rows), test_labels), about
+
+    return make
+
+
+RECIPES: dict[str, Callable[[Path], Made]] = {
+    "a9a": original("a9a", 123),
+    "w8a": w8a,
+    "ijcnn1": original("ijcnn1", 22),
+    "covtype": covtype,
+    "letter": original("letter.scale", 16),
+    "usps": original("usps", 256),
+    "shuttle": shuttle,
+    "mnist10k": mnist(10_000),
+    "mnist": mnist(None),
+}
+
+
+def part(dense: np.ndarray, labels: np.ndarray) -> Part:
+    return sparse.csr_matrix(dense), labels
+
+
+def by_255(rows: sparse.csr_matrix) -> sparse.csr_matrix:
+    # Multiplying by 1/255 would round twice.
+    rows.data = rows.data / 255.0
+    return rows
+
+
+def scaled(rows: np.ndarray, reference: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Columns of `rows` moved so that those of `reference` reach from `low` to `high`."""
+    least, most = reference.min(axis=0), reference.max(axis=0)
+    return low + (high - low) * (rows - least) / np.where(most > least, most - least, 1.0)
+
+
+def shortened(data: str, rows: int, test_rows: int) -> Made:
+    """The first rows of a set that the cache holds whole."""
+    whole = CACHE / data
+    train, test = load(whole / "train.npz"), load(whole / "test.npz")
+    about = json.loads((whole / "about.json").read_text())["selection"]
+    about += f"; of these the first {rows:,} rows of training and {test_rows:,} of test"
+    return (train[0][:rows], train[1][:rows]), (test[0][:test_rows], test[1][:test_rows]), about
+
+
+def load(path: Path) -> Part:
+    """Rows and labels of an array file."""
+    with np.load(path) as arrays:
+        rows = sparse.csr_matrix((arrays["values"], arrays["columns"], arrays["starts"]), shape=tuple(arrays["shape"]))
+        return rows, arrays["labels"]
+
+
+def save(folder: Path, name: str, rows: sparse.csr_matrix, labels: np.ndarray) -> None:
+    rows.sort_indices()
+    rows.eliminate_zeros()
+    np.savez(
+        folder / f"{name}.npz",
+        values=rows.data,
+        columns=rows.indices,
+        starts=rows.indptr,
+        shape=np.array(rows.shape),
+        labels=labels,
+    )
+    with open(folder / f"{name}.txt", "w") as file:
+        for row, label in enumerate(labels.tolist()):
+            span = slice(rows.indptr[row], rows.indptr[row + 1])
+            # repr of a float is the shortest text that reads back as the same double.
+            cells = [f"{c + 1}:{v!r}" for c, v in zip(rows.indices[span].tolist(), rows.data[span].tolist())]
+            file.write(" ".join([f"{label:g}", *cells]) + "\n")
+
+
+def main() -> None:
+    data, source, *counts = sys.argv[1:]
+    if counts:
+        made = shortened(data, *(int(count) for count in counts))
+    else:
+        made = RECIPES[data](Path(source))
+    (rows, labels), (test_rows, test_labels), selection = made
+
+    folder = CACHE / "-".join([data, *counts])
+    unfinished = folder.with_name(f"{folder.name}.part")
+    for old in (folder, unfinished):
+        shutil.rmtree(old, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    save(unfinished, "train", rows, labels)
+    save(unfinished, "test", test_rows, test_labels)
+    about = {
+        "recipe": RECIPE,
+        "selection": selection,
+        "rows": rows.shape[0],
+        "test_rows": test_rows.shape[0],
+        "columns": rows.shape[1],
+        "classes": len(np.unique(labels)),
+        "density": rows.nnz / (rows.shape[0] * rows.shape[1]),
+    }
+    (unfinished / "about.json").write_text(json.dumps(about, indent=1))
+    unfinished.rename(folder)
+
+
+if __name__ == "__main__":
+    exit_with(main)

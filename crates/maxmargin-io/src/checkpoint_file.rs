@@ -1,0 +1,277 @@
+//! The checkpoint file: where a training was, in the format that model files have, too.
+//!
+//! ```text
+//! header           __metadata__ with one entry, "maxmargin-checkpoint":
+//!                  { "format": 1, "program": "0.1.0", "checksum": "…", "checkpoint": {
+//!                      "fingerprint": "…", "parameters": [["kernel", "…"], …], "machines": [
+//!                        { "state": "untouched" }, { "state": "running", "solver": "smo", "iterations": 7, "lists": 2 },
+//!                        { "state": "finished", "solver": "smo", "linear": true, "machine": { … } } ] } }
+//! tensors          numbers F64 [s], numbers.offsets U64 [p+1]      vectors of numbers, one after the other
+//!                  whole U64 [t], whole.offsets U64 [q+1]          vectors of whole numbers
+//! ```
+//!
+//! Each machine takes its vectors off the front of the two lists, and at the end none is left:
+//!
+//! | state | numbers | whole numbers |
+//! | --- | --- | --- |
+//! | untouched | α of a warm start | their rows |
+//! | running | α, gradient, the solver's own | the solver's own, as many as `lists` says |
+//! | finished | coefficients; w when `linear` | the coefficients' rows |
+//!
+//! A save keeps the file that it replaces under the name with `.previous` at its end, if that one is whole: whenever the
+//! power goes, one of the two can be loaded.
+
+use std::path::{Path, PathBuf};
+
+use maxmargin::Checkpoint;
+use maxmargin::checkpoint::{FinishedMachine, MachineState};
+use maxmargin::model::Machine;
+use maxmargin::solver::{Snapshot, SolverKind};
+use serde::{Deserialize, Serialize};
+
+use crate::atomic::save_over;
+use crate::container::{self, Kind, Number, Tensor, Tensors};
+use crate::error::Error;
+
+/// The way out when a file is something else.
+const WHEN_OTHER: &str = "name a checkpoint file that train has written";
+
+/// What a checkpoint file is.
+const CHECKPOINT: Kind<'static> = Kind {
+    key: "maxmargin-checkpoint",
+    noun: "checkpoint",
+    format: 1,
+    when_other: WHEN_OTHER,
+    when_damaged: "begin from scratch",
+};
+
+/// What stands in the header.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    fingerprint: String,
+    parameters: Vec<(String, String)>,
+    machines: Vec<State>,
+}
+
+/// A machine without its vectors.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "state")]
+enum State {
+    Untouched,
+    Running { solver: SolverKind, iterations: u64, lists: usize },
+    Finished { solver: SolverKind, linear: bool, machine: Box<Machine> },
+}
+
+/// The name under which the checkpoint before the last one is kept: `FILE.previous`.
+pub fn previous_checkpoint(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".previous");
+    name.into()
+}
+
+/// Saves a checkpoint, whole or not at all, and keeps the one before it as [`previous_checkpoint`].
+///
+/// A file that cannot be loaded is replaced, but not kept: it must not take the place of one that can.
+///
+/// # Errors
+/// When the file cannot be written. Then the old one is as it was.
+pub fn save_checkpoint(path: &Path, checkpoint: &Checkpoint) -> Result<(), Error> {
+    let bytes = checkpoint_to_bytes(checkpoint).map_err(|what| Error::OwnFile {
+        path: path.display().to_string(),
+        what,
+        help: "train without a checkpoint".into(),
+    })?;
+    let is_whole = std::fs::read(path).is_ok_and(|old| checkpoint_from_bytes(&old, "").is_ok());
+    let previous = previous_checkpoint(path);
+    save_over(path, is_whole.then_some(previous.as_path()), &bytes)
+}
+
+/// Loads a checkpoint. Every claim of the file is checked before memory is taken for it.
+///
+/// # Errors
+/// When the file cannot be read, is damaged, of another kind, or of a newer format. The help names the checkpoint before
+/// it where there is one.
+pub fn load_checkpoint(path: &Path) -> Result<Checkpoint, Error> {
+    let name = path.display().to_string();
+    let previous = previous_checkpoint(path);
+    let instead = |help: &str| match previous.is_file() {
+        true => {
+            format!("go on from {}, which was saved before it", maxmargin::error::quoted(&previous.to_string_lossy()))
+        }
+        false => help.to_string(),
+    };
+    let bytes = std::fs::read(path).map_err(|error| Error::Open {
+        path: name.clone(),
+        reason: crate::error::reason(&error),
+        help: instead(WHEN_OTHER),
+    })?;
+    checkpoint_from_bytes(&bytes, &name).map_err(|error| match error {
+        Error::OwnFile { path, what, help } => Error::OwnFile { path, what, help: instead(&help) },
+        other => other,
+    })
+}
+
+/// Removes a checkpoint and the one before it, where they are there. What is no file, such as a device, is left alone.
+///
+/// # Errors
+/// When one of them cannot be removed.
+pub fn remove_checkpoint(path: &Path) -> Result<(), Error> {
+    let is_file = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    for path in [path.to_path_buf(), previous_checkpoint(path)].into_iter().filter(is_file) {
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::Save {
+                    path: path.display().to_string(),
+                    step: "removing a checkpoint that is no longer needed",
+                    reason: crate::error::reason(&error),
+                    help: "remove the file yourself".into(),
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A checkpoint as the bytes of a file.
+///
+/// # Errors
+/// The reason why it cannot be saved.
+pub fn checkpoint_to_bytes(checkpoint: &Checkpoint) -> Result<Vec<u8>, String> {
+    let (mut numbers, mut whole) = (Pieces::default(), Pieces::default());
+    let mut machines = Vec::with_capacity(checkpoint.machines.len());
+    for state in &checkpoint.machines {
+        machines.push(match state {
+            MachineState::Untouched { alpha } => {
+                add_pairs(&mut whole, &mut numbers, alpha);
+                State::Untouched
+            }
+            MachineState::Running { solver, snapshot } => {
+                for list in [&snapshot.alpha, &snapshot.gradient, &snapshot.numbers] {
+                    numbers.add(list.iter().copied());
+                }
+                snapshot.lists.iter().for_each(|list| whole.add(list.iter().copied()));
+                let lists = snapshot.lists.len();
+                State::Running { solver: *solver, iterations: snapshot.iterations, lists }
+            }
+            MachineState::Finished(finished) => {
+                add_pairs(&mut whole, &mut numbers, &finished.expansion);
+                let weights = &finished.machine.weights;
+                weights.iter().for_each(|weights| numbers.add(weights.iter().copied()));
+                let machine = Box::new(finished.machine.clone());
+                State::Finished { solver: finished.solver, linear: weights.is_some(), machine }
+            }
+        });
+    }
+    let (fingerprint, parameters) = (checkpoint.fingerprint.clone(), checkpoint.parameters.clone());
+    let content = serde_json::to_string(&Content { fingerprint, parameters, machines })
+        .map_err(|error| format!("the checkpoint cannot be saved: {error}"))?;
+    let mut tensors = Vec::from(numbers.tensors("numbers", "numbers.offsets"));
+    tensors.extend(whole.tensors("whole", "whole.offsets"));
+    container::to_bytes(&CHECKPOINT, content, &tensors)
+}
+
+fn add_pairs(whole: &mut Pieces<u64>, numbers: &mut Pieces<f64>, pairs: &[(u64, f64)]) {
+    whole.add(pairs.iter().map(|&(row, _)| row));
+    numbers.add(pairs.iter().map(|&(_, value)| value));
+}
+
+/// A checkpoint from the bytes of a file called `name`. Whether it fits data and parameters is for the training to say.
+///
+/// # Errors
+/// When the bytes are damaged, of another kind, or of a newer format.
+pub fn checkpoint_from_bytes(bytes: &[u8], name: &str) -> Result<Checkpoint, Error> {
+    let damaged = |what: String| container::damaged(&CHECKPOINT, name, &what);
+    let (json, tensors) = container::from_bytes(&CHECKPOINT, bytes, name)?;
+    let content: Content = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
+    let machines = states(content.machines, &tensors).map_err(damaged)?;
+    Ok(Checkpoint { fingerprint: content.fingerprint, parameters: content.parameters, machines })
+}
+
+/// Puts the vectors back into the machines.
+fn states(states: Vec<State>, tensors: &Tensors<'_>) -> Result<Vec<MachineState>, String> {
+    let mut numbers = Taken::<f64>::new(tensors, "numbers", "numbers.offsets")?;
+    let mut whole = Taken::<u64>::new(tensors, "whole", "whole.offsets")?;
+    let pairs = |rows: Vec<u64>, values: Vec<f64>| match rows.len() == values.len() {
+        true => Ok(rows.into_iter().zip(values).collect()),
+        false => Err(format!("{} rows with {} numbers", rows.len(), values.len())),
+    };
+    let mut machines = Vec::with_capacity(states.len());
+    for state in states {
+        machines.push(match state {
+            State::Untouched => MachineState::Untouched { alpha: pairs(whole.next()?, numbers.next()?)? },
+            State::Running { solver, iterations, lists } => {
+                let (alpha, gradient, numbers) = (numbers.next()?, numbers.next()?, numbers.next()?);
+                // As many as are there: a claim of more ends at the last one.
+                let lists = (0..lists).map(|_| whole.next()).collect::<Result<_, _>>()?;
+                MachineState::Running { solver, snapshot: Snapshot { iterations, alpha, gradient, lists, numbers } }
+            }
+            State::Finished { solver, linear, mut machine } => {
+                let expansion = pairs(whole.next()?, numbers.next()?)?;
+                machine.weights = if linear { Some(numbers.next()?) } else { None };
+                MachineState::Finished(Box::new(FinishedMachine { solver, machine: *machine, expansion }))
+            }
+        });
+    }
+    if numbers.left() + whole.left() > 0 {
+        return Err("it holds more vectors than its machines have".into());
+    }
+    Ok(machines)
+}
+
+/// Vectors of numbers, one after the other, to be written.
+struct Pieces<T> {
+    all: Vec<T>,
+    offsets: Vec<u64>,
+}
+
+impl<T> Default for Pieces<T> {
+    fn default() -> Self {
+        Pieces { all: Vec::new(), offsets: vec![0] }
+    }
+}
+
+impl<T: Number> Pieces<T> {
+    fn add(&mut self, numbers: impl IntoIterator<Item = T>) {
+        self.all.extend(numbers);
+        self.offsets.push(self.all.len() as u64);
+    }
+
+    fn tensors(self, name: &'static str, offsets: &'static str) -> [Tensor; 2] {
+        [
+            Tensor::new(name, vec![self.all.len()], self.all),
+            Tensor::new(offsets, vec![self.offsets.len()], self.offsets),
+        ]
+    }
+}
+
+/// Vectors of numbers, taken off the front one by one.
+struct Taken<T> {
+    all: Vec<T>,
+    offsets: Vec<u64>,
+    next: usize,
+}
+
+impl<T: Number> Taken<T> {
+    fn new(tensors: &Tensors<'_>, name: &'static str, offsets_name: &'static str) -> Result<Self, String> {
+        let all: Vec<T> = tensors.numbers(name, None)?;
+        let offsets: Vec<u64> = tensors.numbers(offsets_name, None)?;
+        if offsets.first() != Some(&0) || offsets.last() != Some(&(all.len() as u64)) || !offsets.is_sorted() {
+            return Err(format!("{offsets_name} do not rise from 0 to the end"));
+        }
+        Ok(Taken { all, offsets, next: 0 })
+    }
+
+    fn next(&mut self) -> Result<Vec<T>, String> {
+        let Some(&[start, end]) = self.offsets.get(self.next..self.next + 2) else {
+            return Err("it holds fewer vectors than its machines have".into());
+        };
+        self.next += 1;
+        Ok(self.all[start as usize..end as usize].to_vec())
+    }
+
+    /// How many have not been taken.
+    fn left(&self) -> usize {
+        self.offsets.len() - 1 - self.next
+    }
+}

@@ -1,0 +1,180 @@
+//! Where a training was: what is done, what is under way, and what it must be matched with before it goes on.
+
+use crate::data::Dataset;
+use crate::error::{Error, quoted};
+use crate::model::{Machine, Pairing};
+use crate::problem::MarginProblem;
+use crate::solver::{Snapshot, SolverKind, Start};
+use crate::training::{Penalty, TrainingParams};
+
+/// Where a training was, a state for each machine. A training that goes on from it ends in the same bits as one that was never
+/// disturbed.
+///
+/// It belongs to its data and parameters, which [`Training::fit_from`](crate::Training::fit_from) checks. Threads and memory
+/// may differ: they change no bits.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    /// The hash of the training data.
+    pub fingerprint: String,
+    /// Every parameter that the bits of the model depend on, by name.
+    pub parameters: Vec<(String, String)>,
+    /// The machines, in the order of [`Multiclass::pairings`](crate::model::Multiclass::pairings).
+    pub machines: Vec<MachineState>,
+}
+
+/// Where one machine was.
+#[derive(Clone, Debug)]
+pub enum MachineState {
+    /// Not begun, or begun by a solver that offers no snapshots.
+    Untouched {
+        /// The α of a warm start, by training row, increasing; none from scratch.
+        alpha: Vec<(u64, f64)>,
+    },
+    /// Between two steps of its solver.
+    Running {
+        /// The solver.
+        solver: SolverKind,
+        /// Where it was.
+        snapshot: Snapshot,
+    },
+    /// Done: certified, and ready to be put into a model.
+    Finished(Box<FinishedMachine>),
+}
+
+/// A machine that is done.
+#[derive(Clone, Debug)]
+pub struct FinishedMachine {
+    /// The solver that was used.
+    pub solver: SolverKind,
+    /// The machine without its support vectors, which are known once all machines are done.
+    pub machine: Machine,
+    /// The coefficients that are not 0, by training row, increasing.
+    pub expansion: Vec<(u64, f64)>,
+}
+
+impl Checkpoint {
+    /// Checks that a training with these parameters may go on from here. The data is looked at later, by
+    /// [`Training::fit_from`](crate::Training::fit_from); this can be asked before any data is read.
+    ///
+    /// # Errors
+    /// When a parameter differs; the message names it, and both values.
+    pub fn check_parameters(&self, params: &TrainingParams) -> Result<(), Error> {
+        let now = parameters(params);
+        let value = |list: &[(String, String)], name: &str| {
+            list.iter().find(|(other, _)| other == name).map_or_else(|| "unknown".into(), |(_, value)| value.clone())
+        };
+        let names = now.iter().chain(&self.parameters).map(|(name, _)| name.as_str());
+        let Some(name) = names.into_iter().find(|name| value(&now, name) != value(&self.parameters, name)) else {
+            return Ok(());
+        };
+        let (then, now) = (value(&self.parameters, name), value(&now, name));
+        Err(Error::Combination {
+            what: format!(
+                "the checkpoint was made with the {} {}, but now it is {}",
+                escaped(name),
+                escaped(&then),
+                escaped(&now)
+            ),
+            help: "give the parameters that the checkpoint was made with, or begin from scratch".into(),
+        })
+    }
+
+    /// Checks that the states are those of these machines, trained on this data.
+    pub(crate) fn check(&self, data: &Dataset, fingerprint: &str, pairings: &[Pairing]) -> Result<(), Error> {
+        if self.fingerprint != fingerprint {
+            return Err(Error::Data {
+                what: "the checkpoint was made from other data".into(),
+                help:
+                    "give the data that the checkpoint was made from (the same rows, columns, labels and weights), or \
+                       begin from scratch"
+                        .into(),
+            });
+        }
+        let unfit = |what: String| {
+            Err(Error::Data {
+                what: format!("the checkpoint does not fit: {what}"),
+                help: "begin from scratch, or from an older checkpoint".into(),
+            })
+        };
+        if self.machines.len() != pairings.len() {
+            return unfit(format!("it has {} machines, not {}", self.machines.len(), pairings.len()));
+        }
+        for (state, &pairing) in self.machines.iter().zip(pairings) {
+            let list = match state {
+                MachineState::Running { .. } => continue,
+                MachineState::Untouched { alpha } => alpha,
+                MachineState::Finished(finished) if finished.machine.pairing != pairing => {
+                    return unfit("its machines are not in the order of their classes".into());
+                }
+                MachineState::Finished(finished) => &finished.expansion,
+            };
+            let increasing = list.is_sorted_by(|a, b| a.0 < b.0);
+            if !increasing || list.last().is_some_and(|&(row, _)| row >= data.rows() as u64) {
+                return unfit(format!("its rows do not increase below {}", data.rows()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl MachineState {
+    /// Not begun, and to begin from scratch.
+    pub(crate) fn scratch() -> Self {
+        MachineState::Untouched { alpha: Vec::new() }
+    }
+
+    /// Where this solver is to begin. What another solver has left is of no use to it.
+    pub(crate) fn start(&self, kind: SolverKind, problem: &MarginProblem<'_>) -> Start {
+        match self {
+            MachineState::Running { solver, snapshot } if *solver == kind => Start::Snapshot(snapshot.clone()),
+            MachineState::Untouched { alpha } if !alpha.is_empty() => {
+                let mut start = vec![0.0; problem.len()];
+                for &(row, value) in alpha {
+                    if let Ok(place) = problem.rows().binary_search(&(row as usize)) {
+                        start[place] = value;
+                    }
+                }
+                Start::Alpha(start)
+            }
+            _ => Start::Scratch,
+        }
+    }
+}
+
+/// Every parameter that the bits of a model depend on, by name, in words.
+pub(crate) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
+    let settings = &params.settings;
+    let penalty = match params.penalty {
+        Penalty::C(value) => format!("C {value:?}"),
+        Penalty::COverN(value) => format!("c-over-n {value:?}"),
+        Penalty::Lambda(value) => format!("lambda {value:?}"),
+        Penalty::Hard => "hard".into(),
+        Penalty::None => "none".into(),
+    };
+    let or_own = |text: Option<String>| text.unwrap_or_else(|| "default".into());
+    [
+        ("kernel", format!("{:?}", params.kernel)),
+        ("penalty", penalty),
+        ("loss", or_own(params.loss.map(|loss| loss.name().into()))),
+        ("bias", params.bias.name().into()),
+        ("solver", or_own(params.solver.map(|solver| solver.name().into()))),
+        ("multiclass", params.multiclass.name().into()),
+        ("scaling", params.scaling.name().into()),
+        ("positive label", params.positive.as_ref().map_or_else(|| "none".into(), |label| quoted(label.text()))),
+        ("tolerance", format!("{:?}", settings.tolerance)),
+        ("max-iterations", or_own(settings.max_iterations.map(|most| most.to_string()))),
+        ("seed", settings.seed.to_string()),
+        ("precision", format!("{:?}", settings.precision).to_lowercase()),
+        ("batch", settings.batch.to_string()),
+        ("averaged", settings.averaged.to_string()),
+        ("shrinkage", format!("{:?}", settings.shrinkage)),
+        ("threshold", format!("{:?}", settings.threshold)),
+    ]
+    .map(|(name, value)| (name.to_string(), value))
+    .to_vec()
+}
+
+/// Text that came from a file, without what moves a cursor, cut where it is long.
+fn escaped(text: &str) -> String {
+    quoted(text).trim_matches('"').to_string()
+}

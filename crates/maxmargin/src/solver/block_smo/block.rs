@@ -1,0 +1,331 @@
+//! The small problem inside: a block of variables whose kernel values are all at hand.
+
+use crate::problem::Coupling;
+use crate::simd::{Real, vectorised};
+
+/// Curvatures below this are taken for this.
+const TINY: f64 = 1e-12;
+
+/// Variables that the loops below look at together, and how many of them at once: the largest of a span is found first,
+/// where it is within the span only in the end. Block sizes are padded to a multiple.
+const SPAN: usize = 32;
+const LANES: usize = 8;
+
+/// A block of variables of (D.1), the others held fixed.
+///
+/// Its state is `v_k = −s_k ∇_k`: variables that can move up along `s` want a large one, those that can move down a small
+/// one.
+pub(super) struct Block<T> {
+    size: usize,
+    stride: usize,
+    /// `K[k][l]`, rows of `stride`.
+    pub(super) kernel: Vec<T>,
+    pub(super) value: Vec<f64>,
+    pub(super) alpha: Vec<f64>,
+    pub(super) upper: Vec<f64>,
+    pub(super) sign: Vec<f64>,
+    pub(super) ridge: Vec<f64>,
+    /// `K_kk + ridge_k`, in the precision of the kernel values.
+    diagonal: Vec<f32>,
+    /// 0 where the variable can move up along `s`, −∞ where not; and for down.
+    up: Vec<f64>,
+    down: Vec<f64>,
+}
+
+/// What became of a block.
+pub(super) struct Outcome {
+    pub(super) steps: u64,
+    /// A step had no end.
+    pub(super) unbounded: bool,
+}
+
+/// Where a maximum is.
+#[derive(Clone, Copy)]
+struct Found {
+    place: usize,
+    value: f64,
+}
+
+impl<T: Real> Block<T> {
+    pub(super) fn new() -> Self {
+        Block {
+            size: 0,
+            stride: 0,
+            kernel: Vec::new(),
+            value: Vec::new(),
+            alpha: Vec::new(),
+            upper: Vec::new(),
+            sign: Vec::new(),
+            ridge: Vec::new(),
+            diagonal: Vec::new(),
+            up: Vec::new(),
+            down: Vec::new(),
+        }
+    }
+
+    /// How long a row of the block's kernel values is, for a block of this size.
+    pub(super) fn stride(size: usize) -> usize {
+        size.next_multiple_of(T::LANES)
+    }
+
+    /// Makes room for a block of this size; the caller then fills in all that is open.
+    pub(super) fn resize(&mut self, size: usize) {
+        (self.size, self.stride) = (size, Self::stride(size));
+        let stride = self.stride;
+        self.kernel.resize(size * stride, T::default());
+        for vector in [&mut self.value, &mut self.alpha, &mut self.upper, &mut self.ridge] {
+            vector.clear();
+            vector.resize(stride, 0.0);
+        }
+        self.sign.clear();
+        self.sign.resize(stride, 1.0);
+    }
+
+    /// Fills in what lies below the diagonal from what lies above, group of rows by group.
+    pub(super) fn mirror(&mut self, group: usize) {
+        let stride = self.stride;
+        for first in (group..self.size).step_by(group) {
+            let (above, below) = self.kernel.split_at_mut(first * stride);
+            for start in (0..first).step_by(group) {
+                for row in first..(first + group).min(self.size) {
+                    let target = &mut below[(row - first) * stride + start..][..group];
+                    for (k, value) in target.iter_mut().enumerate() {
+                        *value = above[(start + k) * stride + row];
+                    }
+                }
+            }
+        }
+    }
+
+    fn row(&self, k: usize) -> &[T] {
+        &self.kernel[k * self.stride..(k + 1) * self.stride]
+    }
+
+    /// Moves pairs (or, without a coupled sum, single variables) until the violation within the block is at most
+    /// `tolerance`, or `most` steps are done.
+    pub(super) fn solve(&mut self, coupling: Coupling, tolerance: f64, most: u64) -> Outcome {
+        let own = |k: usize| (Into::<f64>::into(self.row(k)[k]) + self.ridge[k]) as f32;
+        self.diagonal = (0..self.stride).map(|k| if k < self.size { own(k) } else { 1.0 }).collect();
+        (self.up, self.down) = (vec![f64::NEG_INFINITY; self.stride], vec![f64::NEG_INFINITY; self.stride]);
+        (0..self.size).for_each(|k| self.note_bounds(k));
+        vectorised(
+            pulp::Arch::new(),
+            #[inline(always)]
+            || match coupling {
+                Coupling::All => self.solve_coupled(tolerance, most),
+                Coupling::BySign => self.solve_by_sign(tolerance, most),
+                Coupling::None => self.solve_free(tolerance, most),
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn note_bounds(&mut self, k: usize) {
+        let (grow, shrink) = (self.alpha[k] < self.upper[k], self.alpha[k] > 0.0);
+        let (up, down) = if self.sign[k] > 0.0 { (grow, shrink) } else { (shrink, grow) };
+        self.up[k] = if up { 0.0 } else { f64::NEG_INFINITY };
+        self.down[k] = if down { 0.0 } else { f64::NEG_INFINITY };
+    }
+
+    #[inline(always)]
+    fn solve_coupled(&mut self, tolerance: f64, most: u64) -> Outcome {
+        let mut steps = 0;
+        let (mut top, mut bottom) = self.extremes(None);
+        while top.value + bottom > tolerance && steps < most {
+            let Some(partner) = self.partner(top) else { break };
+            steps += 1;
+            let Some(step) = self.move_pair(top.place, partner) else { return Outcome { steps, unbounded: true } };
+            if step == 0.0 {
+                break;
+            }
+            (top, bottom) = self.extremes(Some((top.place, partner, step)));
+        }
+        Outcome { steps, unbounded: false }
+    }
+
+    /// Each sign by itself: the other's variables are out of the way while a pair of this one moves.
+    #[inline(always)]
+    fn solve_by_sign(&mut self, tolerance: f64, most: u64) -> Outcome {
+        let mut steps = 0;
+        let mut idle = 0;
+        let mut group = 1.0;
+        while idle < 2 && steps < most {
+            let (up, down) = (self.up.clone(), self.down.clone());
+            for k in 0..self.size {
+                if self.sign[k] != group {
+                    (self.up[k], self.down[k]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+                }
+            }
+            let inner = self.solve_coupled(tolerance, (most - steps).min(64));
+            for k in 0..self.size {
+                if self.sign[k] != group {
+                    (self.up[k], self.down[k]) = (up[k], down[k]);
+                }
+            }
+            steps += inner.steps;
+            if inner.unbounded {
+                return Outcome { steps, unbounded: true };
+            }
+            idle = if inner.steps == 0 { idle + 1 } else { 0 };
+            group = -group;
+        }
+        Outcome { steps, unbounded: false }
+    }
+
+    /// After `v −= step (K_i − K_j)` (if there was a step): the variable with the largest v that can go up, and minus the
+    /// least v that can go down.
+    #[inline(always)]
+    fn extremes(&mut self, moved: Option<(usize, usize, f64)>) -> (Found, f64) {
+        let stride = self.stride;
+        let mut best = Found { place: 0, value: f64::NEG_INFINITY };
+        let mut least = [f64::NEG_INFINITY; LANES];
+        let (i, j, step) = moved.unwrap_or((0, 0, 0.0));
+        let (first, second) = (&self.kernel[i * stride..][..stride], &self.kernel[j * stride..][..stride]);
+        // (D.4): the ridge belongs to the two that moved.
+        self.value[i] -= step * self.ridge[i];
+        self.value[j] += step * self.ridge[j];
+        let spans = self.value.as_chunks_mut::<SPAN>().0.iter_mut().zip(self.up.as_chunks::<SPAN>().0);
+        let spans = spans.zip(self.down.as_chunks::<SPAN>().0);
+        let rows = first.as_chunks::<SPAN>().0.iter().zip(second.as_chunks::<SPAN>().0);
+        for (number, (((value, up), down), (first, second))) in spans.zip(rows).enumerate() {
+            let mut most = [f64::NEG_INFINITY; LANES];
+            for start in (0..SPAN).step_by(LANES) {
+                for lane in 0..LANES {
+                    let k = start + lane;
+                    let difference: f64 = first[k].into() - second[k].into();
+                    let now = value[k] - step * difference;
+                    value[k] = now;
+                    most[lane] = larger(now + up[k], most[lane]);
+                    least[lane] = larger(down[k] - now, least[lane]);
+                }
+            }
+            let most = largest(most);
+            if most > best.value {
+                best = Found { place: number * SPAN, value: most };
+            }
+        }
+        let within = best.place..(best.place + SPAN).min(stride);
+        let found = within.clone().find(|&k| self.value[k] + self.up[k] == best.value);
+        (Found { place: found.unwrap_or(best.place), ..best }, largest(least))
+    }
+
+    /// The variable that gains most together with `top`: `(v_i − v_k)² / (Q_ii + Q_kk − 2 K_ik)`, largest.
+    #[inline(always)]
+    fn partner(&self, top: Found) -> Option<usize> {
+        let stride = self.stride;
+        let row = &self.kernel[top.place * stride..][..stride];
+        let own = self.diagonal[top.place];
+        let gain = |value: f64, down: f64, diagonal: f32, kernel: T| {
+            // −∞ where the variable cannot go down.
+            let slope = (top.value - value + down) as f32;
+            let slope = if slope > 0.0 { slope } else { 0.0 };
+            let curvature = own + diagonal - 2.0 * kernel.to_single();
+            slope * slope / if curvature > TINY as f32 { curvature } else { TINY as f32 }
+        };
+        let (mut best, mut place) = (0.0, None);
+        let spans = self.value.as_chunks::<SPAN>().0.iter().zip(self.down.as_chunks::<SPAN>().0);
+        let spans = spans.zip(self.diagonal.as_chunks::<SPAN>().0).zip(row.as_chunks::<SPAN>().0);
+        for (number, (((value, down), diagonal), row)) in spans.enumerate() {
+            let mut most = [0.0f32; LANES];
+            for start in (0..SPAN).step_by(LANES) {
+                for lane in 0..LANES {
+                    let k = start + lane;
+                    let gain = gain(value[k], down[k], diagonal[k], row[k]);
+                    most[lane] = if gain > most[lane] { gain } else { most[lane] };
+                }
+            }
+            let most = most.iter().fold(0.0, |a: f32, &b| if b > a { b } else { a });
+            if most > best {
+                (best, place) = (most, Some(number * SPAN));
+            }
+        }
+        let start = place?;
+        (start..start + SPAN).find(|&k| gain(self.value[k], self.down[k], self.diagonal[k], row[k]) == best)
+    }
+
+    /// (D.4): the exact step along the segment, clipped; `None` when it has no end.
+    #[inline(always)]
+    fn move_pair(&mut self, i: usize, j: usize) -> Option<f64> {
+        let own = |k: usize| -> f64 { Into::<f64>::into(self.row(k)[k]) + self.ridge[k] };
+        let cross: f64 = self.row(i)[j].into();
+        let curvature = own(i) + own(j) - 2.0 * cross;
+        let slope = self.value[i] - self.value[j];
+        let room = |k: usize, direction: f64| {
+            if direction > 0.0 { self.upper[k] - self.alpha[k] } else { self.alpha[k] }
+        };
+        let (room_i, room_j) = (room(i, self.sign[i]), room(j, -self.sign[j]));
+        let room = room_i.min(room_j);
+        let wanted = if curvature > 0.0 { slope / curvature } else { f64::INFINITY };
+        if wanted.min(room) == f64::INFINITY {
+            return None;
+        }
+        let target = |k: usize, room_k: f64, direction: f64| {
+            // At the end of the segment the bound itself, not a sum that rounds next to it.
+            if wanted >= room && room_k <= room {
+                if direction > 0.0 { self.upper[k] } else { 0.0 }
+            } else {
+                (self.alpha[k] + direction * wanted.min(room)).clamp(0.0, self.upper[k])
+            }
+        };
+        let (alpha_i, alpha_j) = (target(i, room_i, self.sign[i]), target(j, room_j, -self.sign[j]));
+        let step = self.sign[i] * (alpha_i - self.alpha[i]);
+        (self.alpha[i], self.alpha[j]) = (alpha_i, alpha_j);
+        self.note_bounds(i);
+        self.note_bounds(j);
+        Some(step)
+    }
+
+    /// Without a coupled sum: the variable that gains most by itself, to its own minimum.
+    #[inline(always)]
+    fn solve_free(&mut self, tolerance: f64, most: u64) -> Outcome {
+        let mut steps = 0;
+        while steps < most {
+            let (mut best, mut place, mut violation) = (0.0, usize::MAX, 0.0f64);
+            for k in 0..self.size {
+                // Up along s raises v's variable when v > 0, down when v < 0.
+                let value = self.value[k];
+                let bound = if value > 0.0 { self.up[k] } else { self.down[k] };
+                let pull = if bound == 0.0 { value.abs() } else { 0.0 };
+                violation = violation.max(pull);
+                let gain = pull * pull / f64::from(self.diagonal[k]).max(TINY);
+                if gain > best {
+                    (best, place) = (gain, k);
+                }
+            }
+            if place == usize::MAX || violation <= tolerance {
+                break;
+            }
+            steps += 1;
+            let own: f64 = Into::<f64>::into(self.row(place)[place]) + self.ridge[place];
+            let descent = self.sign[place] * self.value[place];
+            let wanted = if own > 0.0 { descent / own } else { descent.signum() * f64::INFINITY };
+            let alpha = (self.alpha[place] + wanted).clamp(0.0, self.upper[place]);
+            if !alpha.is_finite() {
+                return Outcome { steps, unbounded: true };
+            }
+            let step = self.sign[place] * (alpha - self.alpha[place]);
+            if step == 0.0 {
+                break;
+            }
+            self.alpha[place] = alpha;
+            self.note_bounds(place);
+            let stride = self.stride;
+            let (row, value) = (&self.kernel[place * stride..][..stride], &mut self.value[..stride]);
+            for k in 0..stride {
+                value[k] -= step * Into::<f64>::into(row[k]);
+            }
+            value[place] -= step * self.ridge[place];
+        }
+        Outcome { steps, unbounded: false }
+    }
+}
+
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+fn largest(lanes: [f64; LANES]) -> f64 {
+    lanes.iter().fold(f64::NEG_INFINITY, |a, &b| larger(b, a))
+}

@@ -1,0 +1,730 @@
+//! `block-smo`: sequential minimal optimisation in blocks, for kernels and many rows.
+//!
+//! **Problem.** The general dual (D.1), as for `smo`: box, ridge, linear term, one sum held fixed, one a sign, or none.
+//!
+//! **Optimality.** The violation (D.2) is 0.
+//!
+//! **Step.** The variables that violate most, and half of those of the step before, make a block whose kernel values are
+//! computed at once and stay in the cache, where pairs move as in `smo` until the block is optimal to a tenth of the whole's
+//! violation (`block.rs`). Then
+//!
+//! ```text
+//! u_k += Σ_j s_j Δα_j K_jk   for all k,   v_k = −s_k ∇_k = −(u_k + s_k (ridge_k α_k + p_k))            (B.1)
+//! ```
+//!
+//! with kernel rows in single precision, many at a time, and sums in double precision (`rows.rs`). Variables that stay at a
+//! bound and far from moving are set aside, and their part of the rows with them (shrinking).
+//!
+//! **Stopping.** At violation ≤ tolerance, all variables considered: those set aside are looked at again, and u is computed
+//! anew in double precision wherever a row has a part in the certificate (α > 0, or close to the margin). If the violation is
+//! then above the tolerance, the search goes on from the better u, so that single precision limits the speed and not the
+//! result. When that does not help, or blocks no longer gain, `smo` goes on from here in double precision.
+//!
+//! **Cost.** A kernel row for each variable that moves, in each block that it moves in, unless it is still kept: for most
+//! problems one to four times the number of support vectors. Memory: the rows kept, within the budget; never n².
+//!
+//! **When to use.** Every kernel and bias, from some hundred rows on.
+//!
+//! **References.** Fan, Chen, Lin 2005 (pairs); Joachims 1999 (blocks, shrinking); Wen et al. 2018 (keeping half of a block).
+
+mod block;
+mod rows;
+mod slab;
+mod slots;
+
+use std::ops::ControlFlow;
+
+use super::smo::{self, DualSolution};
+use super::start::{Snapshot, Start, feasible};
+use super::{Precision, Settings, Solution, SolverKind, requirements};
+use crate::control::{Control, Progress, Stop, poll_keeping};
+use crate::error::Error;
+use crate::kernel::Tiles;
+use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
+use crate::simd::Real;
+use block::Block;
+use rows::{KernelRows, Move};
+
+/// The first block, and the largest. It doubles when most of its variables move, and halves when few do.
+const BLOCK: (u64, u64) = (512, 2048);
+
+/// The same for kernel values that are dear.
+const DEAR_BLOCK: (u64, u64) = (256, 512);
+
+/// The block is solved to this part of the whole's violation.
+const INNER: f64 = 0.1;
+
+/// A block of all active variables is solved to this part of the tolerance.
+const WHOLE: f64 = 0.5;
+
+/// Steps within a block, for each of its variables, at most.
+const STEPS_A_VARIABLE: u64 = 8;
+
+/// Blocks between two looks at which variables can be set aside, and how often a variable must look settled.
+const LOOK_EVERY: u64 = 4;
+const PATIENCE: u64 = 2;
+
+/// Variables are set aside when that makes rows shorter by this part.
+const WORTH_IT: f64 = 0.2;
+
+/// Kernel values with less arithmetic than this are computed in less time than memory takes that was never touched: of
+/// these, no more is kept than fits next to the processor.
+const DEAR: f64 = 32.0;
+const HOT: u64 = 16 << 20;
+
+/// Kernel values between two polls, each counted by its arithmetic: some ten milliseconds.
+const WORK_A_POLL: f64 = 2e8;
+
+/// How often u is computed anew before `smo` takes over.
+const MOST_RENEWALS: u64 = 4;
+
+/// Steps without a gain that is more than rounding, after which `smo` takes over.
+const STALL: u64 = 50_000;
+
+/// Blocks between two computations of the gap, which is for show.
+const GAP_EVERY: u64 = 8;
+
+pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
+    requirements::loss(SolverKind::BlockSmo, problem, &[Loss::Hinge, Loss::Squared])?;
+    requirements::memory(SolverKind::BlockSmo, need(problem, settings), settings.memory)
+}
+
+/// Bytes that are needed without any row being kept.
+fn need(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
+    let (rows, size) = (problem.len(), size_of_precision(settings));
+    let block = BLOCK.1.min(rows as u64);
+    let vectors = 12 * 8 * rows as u64;
+    vectors + block * block * size + rows::panel_bytes(problem.gram(), rows, size)
+}
+
+fn size_of_precision(settings: &Settings) -> u64 {
+    if settings.precision == Precision::Double { 8 } else { 4 }
+}
+
+pub(super) fn solve(
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn Control,
+) -> Solution {
+    let memory = settings.memory.saturating_sub(need(problem, settings));
+    super::solve_by_dual(problem, |dual| solve_dual(dual, settings, memory, start, control))
+}
+
+/// Solves (D.1); `memory` is for the rows that are kept.
+fn solve_dual(
+    problem: &DualProblem<'_>,
+    settings: &Settings,
+    memory: u64,
+    start: Start,
+    control: &mut dyn Control,
+) -> DualSolution {
+    let double = settings.precision == Precision::Double || !fits_single(problem);
+    let end = match double {
+        true => Engine::<f64>::new(problem, memory, start).run(settings, control),
+        false => Engine::<f32>::new(problem, memory, start).run(settings, control),
+    };
+    match end {
+        End::Solution(solution) => solution,
+        End::HandedOver { alpha, iterations } => {
+            // A closure keeps no snapshots: those of `smo` are not ours.
+            let mut control =
+                |progress: Progress| control.poll(Progress { iteration: progress.iteration + iterations, ..progress });
+            let cap = settings.max_iterations.map(|cap| cap.saturating_sub(iterations).max(1));
+            let settings = Settings { max_iterations: cap, ..settings.clone() };
+            let solution = smo::solve_dual_from(problem, &settings, Start::Alpha(alpha), &mut control);
+            DualSolution { iterations: iterations + solution.iterations, ..solution }
+        }
+    }
+}
+
+/// Whether all numbers stay far from where single precision ends.
+fn fits_single(problem: &DualProblem<'_>) -> bool {
+    let (points, safe) = (problem.gram().points(), f32::SAFE * f32::SAFE);
+    let norms = problem.rows().iter().map(|&row| points.squared_norm(row));
+    let largest = norms.chain(problem.gram().diagonal(problem.rows())).fold(0.0, f64::max);
+    largest <= safe
+}
+
+/// How the engine ends.
+enum End {
+    Solution(DualSolution),
+    HandedOver { alpha: Vec<f64>, iterations: u64 },
+}
+
+/// Between which v a variable has somebody to move with: one that can go up from `up_from` on, one that can go down below
+/// `down_to`; for either sign.
+#[derive(Clone, Copy, Debug)]
+struct Levels {
+    up_from: [f64; 2],
+    down_to: [f64; 2],
+    violation: f64,
+}
+
+/// The search between two blocks.
+struct Engine<'a, T: Real> {
+    problem: &'a DualProblem<'a>,
+    tiles: Tiles<'a, T>,
+    rows: KernelRows<'a, T>,
+    block: Block<T>,
+    alpha: Vec<f64>,
+    /// (B.1): up to date for active variables, and for all once they were looked at again.
+    value: Vec<f64>,
+    active: Vec<bool>,
+    /// How often a variable looked settled, one look after the other.
+    settled: Vec<u64>,
+    /// The block of the step before, the newest last.
+    working: Vec<u32>,
+    /// Whose kernel values the block holds.
+    loaded: Vec<u32>,
+    /// The first block and the largest.
+    sizes: (u64, u64),
+    dear: bool,
+    walk: Walk,
+}
+
+/// Counters that the way depends on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Walk {
+    steps: u64,
+    blocks: u64,
+    /// How many variables make the next block.
+    size: u64,
+    renewals: u64,
+    /// Steps since the objective last fell by more than rounding.
+    idle_steps: u64,
+    objective: f64,
+}
+
+impl<'a, T: Real> Engine<'a, T> {
+    fn new(problem: &'a DualProblem<'a>, memory: u64, start: Start) -> Self {
+        let (variables, gram) = (problem.len(), problem.gram());
+        let tiles = Tiles::new(gram.kernel(), gram.points());
+        let dear = tiles.cost() >= DEAR;
+        let memory = if dear { memory } else { memory.min(HOT) };
+        let rows = KernelRows::new(tiles, problem.rows(), gram.workers(), memory);
+        let mut engine = Engine {
+            problem,
+            tiles,
+            rows,
+            block: Block::new(),
+            alpha: vec![0.0; variables],
+            value: vec![0.0; variables],
+            active: vec![true; variables],
+            settled: vec![0; variables],
+            working: Vec::new(),
+            loaded: Vec::new(),
+            sizes: if dear { DEAR_BLOCK } else { BLOCK },
+            dear,
+            walk: Walk::default(),
+        };
+        engine.walk.size = engine.sizes.0;
+        let alpha = match start {
+            Start::Scratch => problem.start().to_vec(),
+            Start::Alpha(alpha) => feasible(problem, &alpha),
+            Start::Snapshot(snapshot) => match engine.restore(snapshot) {
+                true => return engine,
+                false => problem.start().to_vec(),
+            },
+        };
+        engine.alpha = alpha;
+        let moves = engine.all_moves();
+        engine.rows.add_passing(&moves);
+        engine
+    }
+
+    fn run(mut self, settings: &Settings, control: &mut dyn Control) -> End {
+        let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * self.problem.len() as u64));
+        let mut gap = None;
+        let stop = loop {
+            self.refresh();
+            let levels = self.levels();
+            if self.walk.blocks.is_multiple_of(GAP_EVERY) {
+                gap = Some(self.problem.gap(&self.alpha, &self.gradient())).filter(|gap| gap.is_finite());
+            }
+            let progress = Progress {
+                iteration: self.walk.steps,
+                violation: Some(levels.violation.max(0.0)),
+                gap,
+                ..Progress::default()
+            };
+            if let ControlFlow::Break(stop) = poll_keeping(control, progress, || self.snapshot()) {
+                break stop;
+            }
+            let step = if levels.violation <= settings.tolerance {
+                self.check(levels, settings.tolerance, progress, control)
+            } else if self.walk.steps >= cap {
+                break Stop::IterationLimit;
+            } else {
+                self.step(levels, settings.tolerance, cap, progress, control)
+            };
+            match step {
+                ControlFlow::Continue(()) => {}
+                ControlFlow::Break(Some(Stop::Converged)) => {
+                    let gradient = self.gradient();
+                    let Engine { alpha, walk, .. } = self;
+                    let (stop, iterations) = (Stop::Converged, walk.steps);
+                    return End::Solution(DualSolution { alpha, gradient, stop, iterations });
+                }
+                ControlFlow::Break(Some(stop)) => break stop,
+                ControlFlow::Break(None) => {
+                    return End::HandedOver { alpha: self.alpha, iterations: self.walk.steps };
+                }
+            }
+        };
+        let gradient = self.problem.gradient(&self.alpha);
+        End::Solution(DualSolution { alpha: self.alpha, gradient, stop, iterations: self.walk.steps })
+    }
+
+    /// One block. Breaks with a reason to stop, or with `None` to hand over.
+    fn step(
+        &mut self,
+        levels: Levels,
+        tolerance: f64,
+        cap: u64,
+        progress: Progress,
+        control: &mut dyn Control,
+    ) -> ControlFlow<Option<Stop>> {
+        let before = self.snapshot();
+        self.choose(levels);
+        self.load_block();
+        // Nothing but the block moves: then its optimum is the problem's.
+        let whole = self.working.len() == self.rows.active();
+        let target = if whole { WHOLE * tolerance } else { (INNER * levels.violation).max(INNER * tolerance) };
+        let most = (STEPS_A_VARIABLE * self.working.len() as u64).min(cap - self.walk.steps);
+        let outcome = self.block.solve(self.problem.coupling(), target, most);
+        self.walk.steps += outcome.steps;
+        self.walk.blocks += 1;
+        let (moves, gain) = self.take_block();
+        if outcome.unbounded || moves.is_empty() {
+            return ControlFlow::Break(None);
+        }
+        self.walk.objective -= gain;
+        self.walk.idle_steps = if gain > 4.0 * f64::EPSILON * self.walk.objective.abs() {
+            0
+        } else {
+            self.walk.idle_steps + outcome.steps
+        };
+        if self.walk.idle_steps > STALL {
+            return ControlFlow::Break(None);
+        }
+        if whole {
+            for (k, &variable) in self.working.iter().enumerate() {
+                self.value[variable as usize] = self.block.value[k];
+            }
+            let sums = self.sums();
+            self.rows.replace(|k, _| sums[k as usize]);
+            return ControlFlow::Continue(());
+        }
+        self.walk.size = match moves.len() * 8 / self.working.len() {
+            0 => (self.walk.size / 2).max(self.sizes.0 / 2),
+            4.. => (self.walk.size * 2).min(self.sizes.1),
+            _ => self.walk.size,
+        };
+        let work = self.rows.active() as f64 * self.tiles.cost();
+        let at_once = ((WORK_A_POLL / work) as usize).clamp(1, moves.len());
+        for (number, part) in moves.chunks(at_once).enumerate() {
+            if number > 0
+                && let ControlFlow::Break(stop) = poll_keeping(control, progress, || before.clone())
+            {
+                return ControlFlow::Break(Some(stop));
+            }
+            self.rows.add(part);
+        }
+        if self.walk.blocks.is_multiple_of(LOOK_EVERY) {
+            self.set_aside(levels);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What looks optimal must be so for all variables, on a u that can be trusted. Breaks when it is, or when it never will
+    /// be in this precision.
+    fn check(
+        &mut self,
+        levels: Levels,
+        tolerance: f64,
+        progress: Progress,
+        control: &mut dyn Control,
+    ) -> ControlFlow<Option<Stop>> {
+        let before = self.snapshot();
+        let mut poll = || match poll_keeping(control, progress, || before.clone()) {
+            ControlFlow::Break(stop) => ControlFlow::Break(Some(stop)),
+            ControlFlow::Continue(()) => ControlFlow::Continue(()),
+        };
+        if self.look_again(levels, &mut poll)? {
+            return ControlFlow::Continue(());
+        }
+        self.renew(&mut poll)?;
+        self.walk.renewals += 1;
+        let levels = self.levels_of(0..self.alpha.len());
+        if levels.violation <= tolerance {
+            return ControlFlow::Break(Some(Stop::Converged));
+        }
+        if self.walk.renewals >= MOST_RENEWALS {
+            return ControlFlow::Break(None);
+        }
+        self.bring_back(levels);
+        ControlFlow::Continue(())
+    }
+
+    /// Every `s_j α_j` that is not 0.
+    fn all_moves(&self) -> Vec<Move> {
+        let place = |variable: usize| self.problem.rows()[variable] as u32;
+        let amount = |variable: usize| self.problem.signs()[variable] * self.alpha[variable];
+        (0..self.alpha.len())
+            .filter(|&variable| self.alpha[variable] != 0.0)
+            .map(|variable| Move { variable, place: place(variable), amount: amount(variable) })
+            .collect()
+    }
+
+    /// (B.1) for one variable.
+    fn value_of(&self, k: usize, sum: f64) -> f64 {
+        let own = self.problem.ridge()[k] * self.alpha[k] + self.problem.linear()[k];
+        -(sum + self.problem.signs()[k] * own)
+    }
+
+    /// u back from v.
+    fn sum_of(&self, k: usize) -> f64 {
+        let own = self.problem.ridge()[k] * self.alpha[k] + self.problem.linear()[k];
+        -self.value[k] - self.problem.signs()[k] * own
+    }
+
+    /// u of all variables.
+    fn sums(&self) -> Vec<f64> {
+        (0..self.alpha.len()).map(|k| self.sum_of(k)).collect()
+    }
+
+    /// Brings v of the active variables up to date.
+    fn refresh(&mut self) {
+        let mut value = std::mem::take(&mut self.value);
+        self.rows.visit(|k, sum| value[k as usize] = self.value_of(k as usize, sum));
+        self.value = value;
+    }
+
+    fn gradient(&self) -> Vec<f64> {
+        self.value.iter().zip(self.problem.signs()).map(|(value, sign)| -sign * value).collect()
+    }
+
+    /// Whether a variable can move up, and down, along its sign.
+    fn free(&self, k: usize) -> (bool, bool) {
+        let (grow, shrink) = (self.alpha[k] < self.problem.upper()[k], self.alpha[k] > 0.0);
+        if self.problem.signs()[k] > 0.0 { (grow, shrink) } else { (shrink, grow) }
+    }
+
+    fn side(&self, k: usize) -> usize {
+        usize::from(self.problem.signs()[k] > 0.0)
+    }
+
+    fn levels(&self) -> Levels {
+        self.levels_of((0..self.alpha.len()).filter(|&k| self.active[k]))
+    }
+
+    fn levels_of(&self, variables: impl Iterator<Item = usize>) -> Levels {
+        let (mut most, mut least) = ([f64::NEG_INFINITY; 2], [f64::INFINITY; 2]);
+        for k in variables {
+            let ((up, down), side, value) = (self.free(k), self.side(k), self.value[k]);
+            if up && value > most[side] {
+                most[side] = value;
+            }
+            if down && value < least[side] {
+                least[side] = value;
+            }
+        }
+        match self.problem.coupling() {
+            Coupling::All => {
+                let (most, least) = (most[0].max(most[1]), least[0].min(least[1]));
+                Levels { up_from: [least; 2], down_to: [most; 2], violation: most - least }
+            }
+            Coupling::BySign => {
+                Levels { up_from: least, down_to: most, violation: (most[0] - least[0]).max(most[1] - least[1]) }
+            }
+            Coupling::None => {
+                let violation = most[0].max(most[1]).max(-least[0]).max(-least[1]);
+                Levels { up_from: [0.0; 2], down_to: [0.0; 2], violation }
+            }
+        }
+    }
+
+    /// By how much a variable violates, as one that can go up and as one that can go down; at most 0 if it does not.
+    fn pulls(&self, k: usize, levels: &Levels) -> (f64, f64) {
+        let ((up, down), side, value) = (self.free(k), self.side(k), self.value[k]);
+        let pull = |free: bool, pull: f64| if free { pull } else { f64::NEG_INFINITY };
+        (pull(up, value - levels.up_from[side]), pull(down, levels.down_to[side] - value))
+    }
+
+    /// Whether a variable is at a bound that it does not want to leave.
+    fn is_settled(&self, k: usize, levels: &Levels) -> bool {
+        let (up, down) = self.pulls(k, levels);
+        up < 0.0 && down < 0.0
+    }
+
+    /// The next block: up to half of the one before, the newest first, as far as they may still move; then those that violate
+    /// most, up and down in turn.
+    fn choose(&mut self, levels: Levels) {
+        if self.rows.active() as u64 <= self.sizes.1 {
+            self.working = (0..self.alpha.len() as u32).filter(|&k| self.active[k as usize]).collect();
+            return;
+        }
+        let size = self.walk.size as usize;
+        let mut taken = vec![false; self.alpha.len()];
+        let mut chosen: Vec<u32> = Vec::with_capacity(size);
+        for &k in self.working.iter().rev() {
+            let place = k as usize;
+            let between = self.free(place) == (true, true);
+            if chosen.len() < size / 2 && self.active[place] && (between || !self.is_settled(place, &levels)) {
+                taken[place] = true;
+                chosen.push(k);
+            }
+        }
+        chosen.reverse();
+        let room = size - chosen.len();
+        let (mut rising, mut falling) = (Vec::new(), Vec::new());
+        for k in (0..self.alpha.len()).filter(|&k| self.active[k] && !taken[k]) {
+            let (up, down) = self.pulls(k, &levels);
+            if up > 0.0 {
+                rising.push((up, k as u32));
+            }
+            if down > 0.0 {
+                falling.push((down, k as u32));
+            }
+        }
+        // The largest pull first; equal ones in the order of the variables.
+        let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        for list in [&mut rising, &mut falling] {
+            if list.len() > room {
+                list.select_nth_unstable_by(room, order);
+                list.truncate(room);
+            }
+            list.sort_unstable_by(order);
+        }
+        let mut lists = [rising.into_iter(), falling.into_iter()];
+        while chosen.len() < size {
+            let before = chosen.len();
+            for list in &mut lists {
+                if let Some((_, k)) = list.find(|&(_, k)| !taken[k as usize])
+                    && chosen.len() < size
+                {
+                    taken[k as usize] = true;
+                    chosen.push(k);
+                }
+            }
+            if chosen.len() == before {
+                break;
+            }
+        }
+        self.working = chosen;
+    }
+
+    /// Kernel values, v, α and bounds of the block.
+    fn load_block(&mut self) {
+        let size = self.working.len();
+        self.block.resize(size);
+        if self.loaded != self.working {
+            self.load_kernel();
+            self.loaded.clone_from(&self.working);
+        }
+        let problem = self.problem;
+        for (k, &variable) in self.working.iter().enumerate() {
+            let variable = variable as usize;
+            self.block.value[k] = self.value[variable];
+            self.block.alpha[k] = self.alpha[variable];
+            self.block.upper[k] = problem.upper()[variable];
+            self.block.sign[k] = problem.signs()[variable];
+            self.block.ridge[k] = problem.ridge()[variable];
+        }
+    }
+
+    fn load_kernel(&mut self) {
+        let (problem, tiles, stride) = (self.problem, &self.tiles, Block::<T>::stride(self.working.len()));
+        let rows: Vec<usize> = self.working.iter().map(|&k| problem.rows()[k as usize]).collect();
+        let passing: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
+        let panels = rows::panels(tiles, &rows);
+        // Half of the values are dearer than a look at the other half.
+        let mirrored = self.dear;
+        problem.gram().workers().fill_chunks(&mut self.block.kernel, rows::GROUP * stride, |start, chunk| {
+            let (first, count) = (start / stride, chunk.len() / stride);
+            let skipped = if mirrored { first / T::LANES } else { 0 };
+            for (number, panel) in panels.iter().enumerate().skip(skipped) {
+                let targets: Vec<usize> = (0..count).map(|k| k * stride + number * T::LANES).collect();
+                tiles.fill(panel, &passing[first..first + count], &targets, chunk);
+            }
+        });
+        if mirrored {
+            self.block.mirror(rows::GROUP);
+        }
+    }
+
+    /// Takes over the block's α. Hands back the moves, and by how much they lower the objective:
+    /// `½ Σ s_k Δα_k (v_k before + v_k after)`.
+    fn take_block(&mut self) -> (Vec<Move>, f64) {
+        let (mut moves, mut gain) = (Vec::new(), 0.0);
+        for (k, &variable) in self.working.iter().enumerate() {
+            let variable = variable as usize;
+            let delta = self.block.alpha[k] - self.alpha[variable];
+            if delta != 0.0 {
+                let amount = self.problem.signs()[variable] * delta;
+                gain += 0.5 * amount * (self.value[variable] + self.block.value[k]);
+                self.alpha[variable] = self.block.alpha[k];
+                moves.push(Move { variable, place: self.problem.rows()[variable] as u32, amount });
+            }
+        }
+        (moves, gain)
+    }
+
+    /// Sets aside variables that have looked settled for long enough, when there are many.
+    fn set_aside(&mut self, levels: Levels) {
+        let mut leaving = 0;
+        for k in (0..self.alpha.len()).filter(|&k| self.active[k]) {
+            let settled = self.is_settled(k, &levels);
+            self.settled[k] = if settled { self.settled[k] + 1 } else { 0 };
+            leaving += usize::from(self.settled[k] >= PATIENCE);
+        }
+        if (leaving as f64) < WORTH_IT * self.rows.active() as f64 {
+            return;
+        }
+        for k in 0..self.alpha.len() {
+            self.active[k] &= self.settled[k] < PATIENCE;
+        }
+        let active = &self.active;
+        self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |_| 0.0);
+    }
+
+    /// Looks at the variables that were set aside at 0: `true` when some of them violate, which are then active again. Those
+    /// that are support vectors are looked at by [`Engine::renew`], in double precision.
+    fn look_again(
+        &mut self,
+        levels: Levels,
+        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
+    ) -> ControlFlow<Option<Stop>, bool> {
+        let away: Vec<usize> = (0..self.alpha.len()).filter(|&k| !self.active[k] && self.alpha[k] == 0.0).collect();
+        if away.is_empty() {
+            return ControlFlow::Continue(false);
+        }
+        let rows: Vec<usize> = away.iter().map(|&k| self.problem.rows()[k]).collect();
+        let mut sums = KernelRows::new(self.tiles, &rows, self.problem.gram().workers(), 0);
+        let moves = self.all_moves();
+        let at_once = ((WORK_A_POLL / (away.len() as f64 * self.tiles.cost())) as usize).max(1);
+        for part in moves.chunks(at_once) {
+            poll()?;
+            sums.add_passing(part);
+        }
+        let mut found = false;
+        let mut value = std::mem::take(&mut self.value);
+        sums.visit(|k, sum| value[away[k as usize]] = self.value_of(away[k as usize], sum));
+        self.value = value;
+        for &k in &away {
+            found |= !self.is_settled(k, &levels);
+        }
+        if found {
+            self.bring_back(levels);
+        }
+        ControlFlow::Continue(found)
+    }
+
+    /// Makes variables active again that are not settled, v being up to date.
+    fn bring_back(&mut self, levels: Levels) {
+        for k in 0..self.alpha.len() {
+            if !self.active[k] && !self.is_settled(k, &levels) {
+                (self.active[k], self.settled[k]) = (true, 0);
+            }
+        }
+        let sums = self.sums();
+        let active = &self.active;
+        self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |k| sums[k as usize]);
+        self.rows.replace(|k, _| sums[k as usize]);
+    }
+
+    /// Computes v anew in double precision: of all support vectors, and then, the error of the others being known, of those
+    /// that it could put on the other side of the margin.
+    fn renew(&mut self, poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>) -> ControlFlow<Option<Stop>> {
+        let support: Vec<usize> = (0..self.alpha.len()).filter(|&k| self.alpha[k] > 0.0).collect();
+        let error = self.renew_values(&support, &support, poll)?;
+        let gradient = self.gradient();
+        let multiplier = |sign: f64| match self.problem.coupling() {
+            Coupling::None => 0.0,
+            Coupling::All => self.problem.multiplier(&self.alpha, &gradient, None),
+            Coupling::BySign => self.problem.multiplier(&self.alpha, &gradient, Some(sign)),
+        };
+        let multipliers = [multiplier(-1.0), multiplier(1.0)];
+        let near = |&k: &usize| {
+            let slope = gradient[k] - self.problem.signs()[k] * multipliers[self.side(k)];
+            self.alpha[k] == 0.0 && slope <= NEAR * error
+        };
+        let near: Vec<usize> = (0..self.alpha.len()).filter(near).collect();
+        self.renew_values(&near, &support, poll)?;
+        let sums = self.sums();
+        self.rows.replace(|k, _| sums[k as usize]);
+        ControlFlow::Continue(())
+    }
+
+    /// v of some variables in double precision. Hands back the largest change.
+    fn renew_values(
+        &mut self,
+        variables: &[usize],
+        support: &[usize],
+        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
+    ) -> ControlFlow<Option<Stop>, f64> {
+        let rows = |list: &[usize]| -> Vec<usize> { list.iter().map(|&k| self.problem.rows()[k]).collect() };
+        let (left, right) = (rows(variables), rows(support));
+        let coefficients: Vec<f64> = support.iter().map(|&k| self.problem.signs()[k] * self.alpha[k]).collect();
+        let at_once = ((WORK_A_POLL / 4.0 / (right.len().max(1) as f64 * self.tiles.cost())) as usize).max(64);
+        let mut error = 0.0f64;
+        for (variables, left) in variables.chunks(at_once).zip(left.chunks(at_once)) {
+            poll()?;
+            let sums = self.problem.gram().product(left, &right, &coefficients);
+            for (&k, sum) in variables.iter().zip(sums) {
+                let value = self.value_of(k, sum);
+                // What was set aside is not up to date, and says nothing of the precision.
+                if self.active[k] {
+                    error = error.max((value - self.value[k]).abs());
+                }
+                self.value[k] = value;
+            }
+        }
+        ControlFlow::Continue(error)
+    }
+
+    /// All that the blocks to come depend on. Lists: active variables, the last block, how often each looked settled,
+    /// counters; numbers: the objective. The gradient is u.
+    fn snapshot(&self) -> Snapshot {
+        let mut sums = self.sums();
+        self.rows.visit(|k, sum| sums[k as usize] = sum);
+        let active = (0..self.alpha.len() as u64).filter(|&k| self.active[k as usize]).collect();
+        let working = self.working.iter().map(|&k| u64::from(k)).collect();
+        let Walk { steps, blocks, size, renewals, idle_steps, objective } = self.walk;
+        Snapshot {
+            iterations: steps,
+            alpha: self.alpha.clone(),
+            gradient: sums,
+            lists: vec![active, working, self.settled.clone(), vec![blocks, size, renewals, idle_steps]],
+            numbers: vec![objective],
+        }
+    }
+
+    /// Goes on at a snapshot; `false` when it is none of this problem.
+    fn restore(&mut self, snapshot: Snapshot) -> bool {
+        let variables = self.alpha.len();
+        let &[objective] = snapshot.numbers.as_slice() else { return false };
+        let [active, working, settled, counters] = snapshot.lists.as_slice() else { return false };
+        let &[blocks, size, renewals, idle_steps] = counters.as_slice() else { return false };
+        let within = |list: &[u64]| list.iter().all(|&k| k < variables as u64);
+        if !(snapshot.fits(self.problem) && within(active) && within(working) && settled.len() == variables && size > 0)
+        {
+            return false;
+        }
+        self.walk = Walk { steps: snapshot.iterations, blocks, size, renewals, idle_steps, objective };
+        self.alpha = snapshot.alpha;
+        self.settled = settled.clone();
+        self.working = working.iter().map(|&k| k as u32).collect();
+        self.active = vec![false; variables];
+        active.iter().for_each(|&k| self.active[k as usize] = true);
+        let (active, sums) = (&self.active, &snapshot.gradient);
+        self.value = (0..variables).map(|k| self.value_of(k, sums[k])).collect();
+        self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |_| 0.0);
+        self.rows.replace(|k, _| sums[k as usize]);
+        true
+    }
+}
+
+/// How many times the largest error that was seen a row must be off the margin to be left as it is.
+const NEAR: f64 = 10.0;

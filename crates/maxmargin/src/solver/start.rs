@@ -1,0 +1,167 @@
+//! Where a solver begins, and where it was between two steps.
+
+use super::SolverKind;
+use crate::problem::{Coupling, DualProblem};
+
+/// Where a solver begins. The optimum does not depend on it, the way there does.
+///
+/// | solver | [`Start::Alpha`] | [`Start::Snapshot`] |
+/// | --- | --- | --- |
+/// | `smo`, `block-smo` | taken | taken |
+/// | `dual-ascent` | taken | from scratch |
+/// | all others | from scratch | from scratch |
+///
+/// A solver that knows nothing of snapshots offers none; from scratch it ends in the same solution.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Start {
+    /// As if the problem had never been seen.
+    #[default]
+    Scratch,
+    /// The α of a related problem, one a row of this one. It need not be feasible: it is made so.
+    Alpha(Vec<f64>),
+    /// Where the same solver was in the same problem: it goes on as if nothing had happened.
+    Snapshot(Snapshot),
+}
+
+/// Where a solver was between two steps: enough to go on as if nothing had happened, to the bit.
+///
+/// A solver that cannot read a snapshot (of another problem, or of another version of it) starts from scratch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// Steps done.
+    pub iterations: u64,
+    /// α, one a row of the problem.
+    pub alpha: Vec<f64>,
+    /// The gradient as it was kept, with what rounding has done to it.
+    pub gradient: Vec<f64>,
+    /// Whole numbers, of a meaning that the solver defines.
+    pub lists: Vec<Vec<u64>>,
+    /// Further numbers, of a meaning that the solver defines.
+    pub numbers: Vec<f64>,
+}
+
+impl Snapshot {
+    /// Whether α lies in the bounds of a problem, and the gradient is one of as many finite numbers.
+    pub(super) fn fits(&self, problem: &DualProblem<'_>) -> bool {
+        self.alpha.len() == problem.len()
+            && self.gradient.len() == problem.len()
+            && self.alpha.iter().zip(problem.upper()).all(|(&alpha, &upper)| 0.0 <= alpha && alpha <= upper)
+            && self.gradient.iter().all(|value| value.is_finite())
+    }
+}
+
+impl SolverKind {
+    /// Whether the solver begins at a [`Start::Alpha`]; the others begin from scratch.
+    pub fn takes_alpha(self) -> bool {
+        matches!(self, SolverKind::Smo | SolverKind::BlockSmo | SolverKind::DualAscent)
+    }
+}
+
+/// A feasible point next to `alpha`: clipped into the bounds and, with a coupled sum, balanced.
+///
+/// What lies within rounding of its upper bound is put there. The class that is too heavy gives up its excess by a factor
+/// on its variables between the bounds first: those at a bound most likely belong there, also in the related problem.
+/// With a sum for either sign ([`Coupling::BySign`]) it is the problem's own start.
+pub(super) fn feasible(problem: &DualProblem<'_>, alpha: &[f64]) -> Vec<f64> {
+    if alpha.len() != problem.len() || problem.coupling() == Coupling::BySign {
+        return problem.start().to_vec();
+    }
+    let clipped = |(&alpha, &upper): (&f64, &f64)| {
+        if !(alpha > 0.0 && alpha.is_finite()) {
+            0.0
+        } else if alpha >= upper * (1.0 - NEXT_TO_BOUND) {
+            upper
+        } else {
+            alpha
+        }
+    };
+    let mut alpha: Vec<f64> = alpha.iter().zip(problem.upper()).map(clipped).collect();
+    if problem.coupling() == Coupling::All {
+        balance(problem, &mut alpha);
+    }
+    alpha
+}
+
+/// Lowers the α of the heavier sign until `Σ s_i α_i = 0`.
+fn balance(problem: &DualProblem<'_>, alpha: &mut [f64]) {
+    let sum: f64 = alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).sum();
+    let (heavier, mut excess) = (sum.signum(), sum.abs());
+    let bounded: Vec<bool> = alpha.iter().zip(problem.upper()).map(|(alpha, upper)| alpha >= upper).collect();
+    for at_bound in [false, true] {
+        let chosen = |i: usize| problem.signs()[i] == heavier && bounded[i] == at_bound;
+        let mass: f64 = (0..alpha.len()).filter(|&i| chosen(i)).map(|i| alpha[i]).sum();
+        if excess > 0.0 && mass > 0.0 {
+            let factor = ((mass - excess) / mass).max(0.0);
+            (0..alpha.len()).filter(|&i| chosen(i)).for_each(|i| alpha[i] *= factor);
+            excess = (excess - mass).max(0.0);
+        }
+    }
+}
+
+/// The part of its bound by which a variable may miss it and still be put there.
+const NEXT_TO_BOUND: f64 = 1e-12;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::data::Matrix;
+    use crate::kernel::{Gram, KernelFunction, Linear, Points};
+    use crate::problem::DualParts;
+    use crate::workers::Workers;
+
+    fn with_problem(upper: Vec<f64>, coupling: Coupling, work: impl FnOnce(&DualProblem<'_>)) {
+        let n = upper.len();
+        let points = Points::new(Matrix::dense(n, 1, vec![1.0; n]).unwrap(), false);
+        let (kernel, workers) = (KernelFunction::Linear(Linear {}), Workers::none());
+        let parts = DualParts {
+            gram: Gram::new(&kernel, &points, &workers),
+            rows: (0..n).collect(),
+            signs: (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect(),
+            linear: vec![-1.0; n],
+            upper,
+            ridge: vec![0.0; n],
+            coupling,
+            start: vec![0.0; n],
+        };
+        work(&DualProblem::new(parts).unwrap());
+    }
+
+    #[test]
+    fn free_variables_give_up_the_excess_before_those_at_their_bound() {
+        with_problem(vec![1.0; 6], Coupling::All, |problem| {
+            // The even ones weigh 1 + 0.5 + 0.5, the odd ones 1.5.
+            assert_eq!(feasible(problem, &[1.0, 1.0, 0.5, 0.5, 0.5, 0.0]), [1.0, 1.0, 0.25, 0.5, 0.25, 0.0]);
+            // Where they do not have enough, those at a bound give too.
+            assert_eq!(feasible(problem, &[1.0, 0.5, 1.0, 0.0, 0.5, 0.0]), [0.25, 0.5, 0.25, 0.0, 0.0, 0.0]);
+            assert_eq!(feasible(problem, &[1.0, 0.0, 0.5, 0.0, 0.0, 0.0]), [0.0; 6]);
+        });
+    }
+
+    #[test]
+    fn whatever_is_no_start_becomes_one() {
+        with_problem(vec![1.0, 1.0, f64::INFINITY, f64::INFINITY], Coupling::None, |problem| {
+            assert_eq!(feasible(problem, &[f64::NAN, -1.0, 5.0, f64::INFINITY]), [0.0, 0.0, 5.0, 0.0]);
+            assert_eq!(feasible(problem, &[3.0, 1.0 - 1e-15, 0.0, 0.0]), [1.0, 1.0, 0.0, 0.0]);
+            assert_eq!(feasible(problem, &[3.0]), [0.0; 4]);
+        });
+    }
+
+    proptest! {
+        #[test]
+        fn a_start_is_always_within_its_bounds_and_balanced(
+            upper in prop::collection::vec(1e-3..1e3f64, 2..12),
+            alpha in prop::collection::vec(-1.0..2e3f64, 12),
+        ) {
+            let alpha = &alpha[..upper.len()];
+            with_problem(upper.clone(), Coupling::All, |problem| {
+                let found = feasible(problem, alpha);
+                let sum: f64 = found.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).sum();
+                let size: f64 = found.iter().sum();
+                assert!(sum.abs() <= 1e-12 * size.max(1e-3), "{found:?}");
+                assert!(found.iter().zip(&upper).all(|(&alpha, &upper)| (0.0..=upper).contains(&alpha)));
+            });
+        }
+    }
+}
