@@ -91,20 +91,42 @@ impl Case {
 
     /// The optimality conditions, from the definitions.
     pub fn judge(&self, answer: &Answer) -> Verdict {
+        let largest = self.gram.iter().flatten().fold(0.0f64, |most, k| most.max(k.abs()));
+        self.judge_by(answer, largest, |coefficients| self.products(coefficients))
+    }
+
+    /// The same without the matrix, for many rows: `kernel` is the formula, of rows as the kernel sees them.
+    pub fn judge_without_gram(&self, answer: &Answer, kernel: impl Fn(&[f64], &[f64]) -> f64) -> Verdict {
+        let seen: Vec<Vec<f64>> = self.rows.iter().map(|x| self.seen(x)).collect();
+        let largest = seen.iter().map(|x| kernel(x, x).abs()).fold(0.0, f64::max);
+        self.judge_by(answer, largest, |coefficients| {
+            let support: Vec<usize> = (0..coefficients.len()).filter(|&j| coefficients[j] != 0.0).collect();
+            seen.iter().map(|x| support.iter().map(|&j| coefficients[j] * kernel(x, &seen[j])).sum()).collect()
+        })
+    }
+
+    /// A row with the constant that a folded bias appends.
+    pub fn seen(&self, x: &[f64]) -> Vec<f64> {
+        if self.bias == Bias::Folded { [x, &[1.0]].concat() } else { x.to_vec() }
+    }
+
+    fn judge_by(&self, answer: &Answer, largest: f64, products_of: impl Fn(&[f64]) -> Vec<f64>) -> Verdict {
         let n = self.len();
+        let own = products_of(&answer.coefficients);
+        let products_of = |c: &[f64]| if c == answer.coefficients { own.clone() } else { products_of(c) };
         let values: Vec<f64> = match &answer.weights {
             Some(weights) => {
                 let dot = |x: &Vec<f64>| x.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>();
                 self.rows.iter().map(|x| dot(x) + answer.bias).collect()
             }
-            None => self.products(&answer.coefficients).iter().map(|u| u + answer.bias).collect(),
+            None => products_of(&answer.coefficients).iter().map(|u| u + answer.bias).collect(),
         };
         let norm = match &answer.weights {
             Some(weights) => {
                 let folded = if self.bias == Bias::Folded { answer.bias * answer.bias } else { 0.0 };
                 weights.iter().map(|w| w * w).sum::<f64>() + folded
             }
-            None => dot(&answer.coefficients, &self.products(&answer.coefficients)),
+            None => dot(&answer.coefficients, &products_of(&answer.coefficients)),
         };
         let slack = |i: usize| (1.0 - self.signs[i] * values[i]).max(0.0);
         let primal = if self.costs[0].is_infinite() {
@@ -119,13 +141,12 @@ impl Case {
         let ridge = |i: usize| if self.loss == Loss::Squared { 0.5 / self.costs[i] } else { 0.0 };
         let terms: f64 = (0..n).map(|i| balanced[i] - 0.5 * ridge(i) * balanced[i].powi(2)).sum();
         let signed: Vec<f64> = (0..n).map(|i| balanced[i] * self.signs[i]).collect();
-        let dual = terms - 0.5 * dot(&signed, &self.products(&signed));
+        let dual = terms - 0.5 * dot(&signed, &products_of(&signed));
         let signed: Vec<f64> = (0..n).map(|i| alpha[i] * self.signs[i]).collect();
-        let products = self.products(&signed);
+        let products = products_of(&signed);
         let gradient: Vec<f64> = (0..n).map(|i| self.signs[i] * products[i] + ridge(i) * alpha[i] - 1.0).collect();
         let violation = self.violation(&alpha, &gradient);
 
-        let largest = self.gram.iter().flatten().fold(0.0f64, |most, k| most.max(k.abs()));
         let mass: f64 = answer.coefficients.iter().map(|c| c.abs()).sum();
         let ridges = (0..n).map(|i| ridge(i) * alpha[i]).fold(0.0, f64::max);
         let rounding = 1e-14 * (1.0 + largest * mass + ridges + answer.bias.abs());

@@ -711,8 +711,10 @@ impl<'a, T: Real> Engine<'a, T> {
         let [active, working, settled, counters] = snapshot.lists.as_slice() else { return false };
         let &[blocks, size, renewals, idle_steps] = counters.as_slice() else { return false };
         let within = |list: &[u64]| list.iter().all(|&k| k < variables as u64);
-        if !(snapshot.fits(self.problem) && within(active) && within(working) && settled.len() == variables && size > 0)
-        {
+        let counted = [snapshot.iterations, blocks, renewals, idle_steps].iter().chain(settled).all(|&k| k < 1 << 60);
+        let sized = (1..=BLOCK.1 as u64).contains(&size);
+        let fits = snapshot.fits(self.problem) && within(active) && within(working) && settled.len() == variables;
+        if !(fits && counted && sized) {
             return false;
         }
         self.walk = Walk { steps: snapshot.iterations, blocks, size, renewals, idle_steps, objective };
