@@ -180,7 +180,13 @@ impl Control for KeepAt {
 }
 
 /// Trains until the poll `at`, from a beginning; where it was then, or the model when it was done before.
-fn until(data: &Dataset, training: &Training, beginning: Beginning<'_>, threads: usize, at: u64) -> Result<Vec<u8>, Model> {
+fn until(
+    data: &Dataset,
+    training: &Training,
+    beginning: Beginning<'_>,
+    threads: usize,
+    at: u64,
+) -> Result<Vec<u8>, Model> {
     let mut control = KeepAt::new(at);
     let model = training.fit_from(data, beginning, &Workers::new(threads).unwrap(), &mut control).unwrap();
     if control.polls < at {

@@ -24,8 +24,6 @@ pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<
     const NARROW: usize;
     /// The largest number that is still far from overflow when squared and summed.
     const SAFE: f64;
-    /// Half a unit in the last place of 1.
-    const ROUNDING: f64;
     /// The nearest number of this precision.
     fn of(value: f64) -> Self;
     /// The nearest number of single precision.
@@ -100,7 +98,6 @@ macro_rules! precision {
             const LANES: usize = $lanes;
             const NARROW: usize = $narrow;
             const SAFE: f64 = $safe;
-            const ROUNDING: f64 = $real::EPSILON as f64 / 2.0;
 
             #[inline(always)]
             fn of(value: f64) -> Self {

@@ -292,7 +292,10 @@ fn an_interrupted_model_says_so_and_its_certificate_is_true() {
             let (verdict, machine) = (problem.judge(&model), &model.machines()[0]);
             let certificate = machine.evidence.certificate().unwrap();
             let same = |a: f64, b: f64, size: f64| (a - b).abs() <= 1e-9 * size.max(1.0) + verdict.rounding;
-            assert!(same(certificate.violation, verdict.violation, verdict.violation), "{name}: {certificate:?} {verdict:?}");
+            assert!(
+                same(certificate.violation, verdict.violation, verdict.violation),
+                "{name}: {certificate:?} {verdict:?}"
+            );
             assert!(same(certificate.dual, verdict.dual, verdict.dual.abs()), "{name}: {certificate:?} {verdict:?}");
             assert!(model.verify(&problem.data, &Workers::none()).unwrap().holds(), "{name}");
             // What was reached is not thrown away.
@@ -336,7 +339,8 @@ fn polls_come_often_whatever_a_kernel_value_costs() {
         let problem = Problem::new("counted", curved(rows, columns, 31, 0.5), Formula::Custom, 1.0);
         let params = TrainingParams { kernel: KernelParams::Custom(kernel), ..problem.params.clone() };
         let training = params.check().unwrap();
-        let meter = |last| Meter { values: values.clone(), before: values.load(Ordering::Relaxed), most: 0, polls: 0, last };
+        let meter =
+            |last| Meter { values: values.clone(), before: values.load(Ordering::Relaxed), most: 0, polls: 0, last };
         let mut cold = meter(u64::MAX);
         let model = training.fit(&problem.data, &Workers::none(), &mut cold).unwrap();
         let mut warm = meter(u64::MAX);
@@ -364,7 +368,8 @@ fn from_a_model_the_same_optimum_is_found_in_few_steps_or_at_another_penalty() {
         let from = |model: &Model, cost: f64| {
             let params = TrainingParams { penalty: Penalty::C(cost), ..problem.params.clone() };
             let training = params.check().unwrap();
-            let warm = training.fit_from(&problem.data, Beginning::Model(model), &Workers::none(), &mut Unattended).unwrap();
+            let warm =
+                training.fit_from(&problem.data, Beginning::Model(model), &Workers::none(), &mut Unattended).unwrap();
             (warm, training.fit(&problem.data, &Workers::none(), &mut Unattended).unwrap())
         };
         let model = problem.fit_by(SolverKind::BlockSmo);
@@ -426,7 +431,10 @@ fn a_checkpoint_of_absurd_numbers_ends_in_a_model_all_the_same() {
                 let beginning = Beginning::Checkpoint(other);
                 let model = training.fit_from(&problem.data, beginning, &Workers::none(), &mut Unattended).unwrap();
                 let verdict = problem.judge(&model);
-                assert!(model.stop() != Stop::Converged || (verdict.dual - expected).abs() <= 1e-6 * expected, "{name}");
+                assert!(
+                    model.stop() != Stop::Converged || (verdict.dual - expected).abs() <= 1e-6 * expected,
+                    "{name}"
+                );
             }
         }
     }

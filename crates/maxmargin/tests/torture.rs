@@ -37,8 +37,7 @@ fn power(generator: &mut Pcg64, from: f64, to: f64) -> f64 {
 
 /// Rows of one kind of trouble, and its name.
 fn points(generator: &mut Pcg64, rows: usize, columns: usize) -> (Vec<Vec<f64>>, &'static str) {
-    let mut points: Vec<Vec<f64>> =
-        (0..rows).map(|_| (0..columns).map(|_| normal(generator)).collect()).collect();
+    let mut points: Vec<Vec<f64>> = (0..rows).map(|_| (0..columns).map(|_| normal(generator)).collect()).collect();
     let mut each = |change: &mut dyn FnMut(usize, &mut f64)| {
         points.iter_mut().for_each(|x| x.iter_mut().enumerate().for_each(|(column, value)| change(column, value)));
     };
@@ -231,7 +230,9 @@ fn endure(problems: impl Iterator<Item = Problem>) -> usize {
             };
             models += usize::from(solver.is_some());
             *stops.entry((name, stop.name())).or_default() += 1;
-            wrong.extend(complaints.iter().map(|complaint| format!("{}, {name}, {}: {complaint}", problem.name, stop.name())));
+            wrong.extend(
+                complaints.iter().map(|complaint| format!("{}, {name}, {}: {complaint}", problem.name, stop.name())),
+            );
         }
     }
     println!("{models} models, {stops:?}");

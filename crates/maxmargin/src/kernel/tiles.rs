@@ -268,6 +268,7 @@ impl<'a, T: Real> Tiles<'a, T> {
     }
 
     /// Whether values come from vector instructions, and not one by one from the kernel.
+    #[cfg(test)]
     pub(crate) fn is_fast(&self) -> bool {
         self.fast.is_some()
     }
@@ -281,18 +282,6 @@ impl<'a, T: Real> Tiles<'a, T> {
             Layout::Sparse { values, .. } if packed.binary => values.len() as f64 / rows / 4.0,
             Layout::Sparse { values, .. } => values.len() as f64 / rows,
         }
-    }
-
-    /// Bytes that a panel takes at most.
-    pub(crate) fn panel_bytes(&self) -> u64 {
-        let Some((_, packed)) = self.fast else { return 1024 };
-        let columns = self.points.matrix().columns();
-        let size = if packed.binary { 1 } else { size_of::<T>() };
-        if columns <= FEW_COLUMNS {
-            return (columns * T::LANES * size) as u64;
-        }
-        let entries = self.points.matrix().entries() / packed.norms.len().max(1) * T::LANES;
-        (columns * 4 + columns.min(entries) * T::LANES * size) as u64
     }
 
     /// A panel with nothing in it, for up to [`Real::LANES`] rows of `points`.

@@ -38,8 +38,9 @@ use super::smo::{self, DualSolution};
 use super::start::{Snapshot, Start, feasible};
 use super::{Precision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop, poll_keeping};
+use crate::data::Matrix;
 use crate::error::Error;
-use crate::kernel::Tiles;
+use crate::kernel::{Packed, Tiles};
 use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
 use block::Block;
@@ -91,14 +92,26 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 
 /// Bytes that are needed without any row being kept.
 fn need(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
-    let (rows, size) = (problem.len(), size_of_precision(settings));
-    let block = BLOCK.1.min(rows as u64);
-    let vectors = 12 * 8 * rows as u64;
-    vectors + block * block * size + rows::panel_bytes(problem.gram(), rows, size)
+    let matrix = problem.points().matrix();
+    shared_bytes(matrix, settings.precision) + own_bytes(matrix, problem.len(), settings.precision)
 }
 
-fn size_of_precision(settings: &Settings) -> u64 {
-    if settings.precision == Precision::Double { 8 } else { 4 }
+/// Bytes that all machines of a training share: the data, and its rows laid out for products.
+pub(crate) fn shared_bytes(matrix: &Matrix, precision: Precision) -> u64 {
+    let packed = match precision {
+        Precision::Single => Packed::<f32>::bytes(matrix),
+        Precision::Double => Packed::<f64>::bytes(matrix),
+    };
+    matrix.bytes() + packed
+}
+
+/// Bytes that a machine of so many rows needs for itself: vectors, a block, and panels.
+pub(crate) fn own_bytes(matrix: &Matrix, rows: usize, precision: Precision) -> u64 {
+    let size = if precision == Precision::Double { 8 } else { 4 };
+    let (rows, block) = (rows as u64, BLOCK.1.min(rows as u64));
+    let row_entries = matrix.entries() as u64 / matrix.rows().max(1) as u64;
+    let slots = (matrix.columns() as u64).min(row_entries.saturating_mul(f32::LANES as u64));
+    20 * 8 * rows + block * block * size + rows * slots * size
 }
 
 pub(super) fn solve(
@@ -651,7 +664,7 @@ impl<'a, T: Real> Engine<'a, T> {
         let multipliers = [multiplier(-1.0), multiplier(1.0)];
         let near = |&k: &usize| {
             let slope = gradient[k] - self.problem.signs()[k] * multipliers[self.side(k)];
-            self.alpha[k] == 0.0 && slope <= NEAR * error
+            self.alpha[k] == 0.0 && slope <= NEAR * error.max(LEAST_ERROR)
         };
         let near: Vec<usize> = (0..self.alpha.len()).filter(near).collect();
         self.renew_values(&near, &support, poll)?;
@@ -712,7 +725,7 @@ impl<'a, T: Real> Engine<'a, T> {
         let &[blocks, size, renewals, idle_steps] = counters.as_slice() else { return false };
         let within = |list: &[u64]| list.iter().all(|&k| k < variables as u64);
         let counted = [snapshot.iterations, blocks, renewals, idle_steps].iter().chain(settled).all(|&k| k < 1 << 60);
-        let sized = (1..=BLOCK.1 as u64).contains(&size);
+        let sized = (1..=BLOCK.1).contains(&size);
         let fits = snapshot.fits(self.problem) && within(active) && within(working) && settled.len() == variables;
         if !(fits && counted && sized) {
             return false;
@@ -731,5 +744,7 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 }
 
-/// How many times the largest error that was seen a row must be off the margin to be left as it is.
+/// How many times the largest error that was seen a row must be off the margin to be left as it is, and the least error that
+/// is reckoned with.
 const NEAR: f64 = 10.0;
+const LEAST_ERROR: f64 = 1e-5;
