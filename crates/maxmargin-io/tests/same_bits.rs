@@ -186,11 +186,11 @@ fn until(
     beginning: Beginning<'_>,
     threads: usize,
     at: u64,
-) -> Result<Vec<u8>, Model> {
+) -> Result<Vec<u8>, Box<Model>> {
     let mut control = KeepAt::new(at);
     let model = training.fit_from(data, beginning, &Workers::new(threads).unwrap(), &mut control).unwrap();
     if control.polls < at {
-        return Err(model);
+        return Err(Box::new(model));
     }
     assert_eq!(model.stop(), Stop::Interrupted);
     Ok(control.kept.expect("a break offers a checkpoint"))

@@ -281,7 +281,7 @@ fn an_interrupted_model_says_so_and_its_certificate_is_true() {
         let mut all = BreakAt { polls: 0, last: u64::MAX };
         let whole = training.fit(&problem.data, &Workers::none(), &mut all).unwrap();
         let mut generator = Pcg64::seed_from_u64(seed as u64);
-        let mut places: Vec<u64> = (0..6).map(|_| generator.random_range(0..all.polls)).collect();
+        let mut places: Vec<u64> = (0..3).map(|_| generator.random_range(0..all.polls)).collect();
         places.extend([0, all.polls - 1]);
         places.sort_unstable();
         let mut reached = 0.0;
@@ -328,8 +328,8 @@ impl Control for Meter {
 
 #[test]
 fn polls_come_often_whatever_a_kernel_value_costs() {
-    let rows = 2600;
-    for columns in [2, 40] {
+    let rows = 3300;
+    for columns in [2, 24] {
         let values = Arc::new(AtomicU64::new(0));
         let counted = values.clone();
         let kernel = Custom::new("counted", move |x, z| {
@@ -356,7 +356,7 @@ fn polls_come_often_whatever_a_kernel_value_costs() {
             warm.most,
         );
         // The kernel values of the largest block, and as many to move it.
-        let bound = 2 * 2048 * 2048;
+        let bound = 2048 * 2048 + 2048 * rows as u64;
         assert!(cold.most <= bound, "{columns} columns: {} kernel values between two polls", cold.most);
         assert!(warm.most <= bound, "{columns} columns: {} kernel values between two polls, from a model", warm.most);
     }
@@ -422,8 +422,8 @@ fn a_checkpoint_of_absurd_numbers_ends_in_a_model_all_the_same() {
     let expected = problem.judge(&model).dual;
     let MachineState::Running { snapshot, .. } = &kept.machines[0] else { panic!("it is running") };
     for list in 0..snapshot.lists.len() {
-        for place in 0..snapshot.lists[list].len().min(4) {
-            for absurd in [0, 1, u64::MAX, 1 << 40] {
+        for place in (0..snapshot.lists[list].len().min(4)).take(if list < 3 { 1 } else { 4 }) {
+            for absurd in [0, u64::MAX, 1 << 40] {
                 let mut other = kept.clone();
                 let MachineState::Running { snapshot, .. } = &mut other.machines[0] else { unreachable!() };
                 snapshot.lists[list][place] = absurd;

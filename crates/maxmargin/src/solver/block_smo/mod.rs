@@ -193,6 +193,10 @@ struct Engine<'a, T: Real> {
     /// The first block and the largest.
     sizes: (u64, u64),
     dear: bool,
+    /// What u still lacks before the first block.
+    pending: Vec<Move>,
+    /// No point of a convex problem has a lower objective.
+    floor: f64,
     walk: Walk,
 }
 
@@ -229,6 +233,8 @@ impl<'a, T: Real> Engine<'a, T> {
             loaded: Vec::new(),
             sizes: if dear { DEAR_BLOCK } else { BLOCK },
             dear,
+            pending: Vec::new(),
+            floor: floor(problem),
             walk: Walk::default(),
         };
         engine.walk.size = engine.sizes.0;
@@ -241,15 +247,34 @@ impl<'a, T: Real> Engine<'a, T> {
             },
         };
         engine.alpha = alpha;
-        let moves = engine.all_moves();
-        engine.rows.add_passing(&moves);
+        engine.pending = engine.all_moves();
         engine
+    }
+
+    /// Brings u to the start, where that is not 0. A break leaves no snapshot: there is nothing to go on from yet.
+    fn begin(&mut self, control: &mut dyn Control) -> ControlFlow<Stop> {
+        let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let at_once = ((WORK_A_POLL / (self.rows.active() as f64 * self.tiles.cost())) as usize).max(1);
+        for part in pending.chunks(at_once) {
+            control.poll(Progress::default())?;
+            self.rows.add_passing(part);
+        }
+        self.refresh();
+        self.walk.objective = self.problem.objective(&self.alpha, &self.gradient());
+        ControlFlow::Continue(())
     }
 
     fn run(mut self, settings: &Settings, control: &mut dyn Control) -> End {
         let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * self.problem.len() as u64));
         let mut gap = None;
+        let begun = self.begin(control);
         let stop = loop {
+            if let ControlFlow::Break(stop) = begun {
+                break stop;
+            }
             self.refresh();
             let levels = self.levels();
             if self.walk.blocks.is_multiple_of(GAP_EVERY) {
@@ -316,6 +341,11 @@ impl<'a, T: Real> Engine<'a, T> {
             return ControlFlow::Break(None);
         }
         self.walk.objective -= gain;
+        if !(gain.is_finite() && self.walk.objective >= 2.0 * self.floor) {
+            // In this precision the kernel is none: what was gained is not there.
+            self.alpha = before.alpha;
+            return ControlFlow::Break(None);
+        }
         self.walk.idle_steps = if gain > 4.0 * f64::EPSILON * self.walk.objective.abs() {
             0
         } else {
@@ -650,11 +680,14 @@ impl<'a, T: Real> Engine<'a, T> {
         self.rows.replace(|k, _| sums[k as usize]);
     }
 
-    /// Computes v anew in double precision: of all support vectors, and then, the error of the others being known, of those
-    /// that it could put on the other side of the margin.
+    /// Computes v anew in double precision: of all support vectors and of a sample of the others; and then, the error of the
+    /// rest being known, of those that it could put on the other side of the margin.
     fn renew(&mut self, poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>) -> ControlFlow<Option<Stop>> {
         let support: Vec<usize> = (0..self.alpha.len()).filter(|&k| self.alpha[k] > 0.0).collect();
         let error = self.renew_values(&support, &support, poll)?;
+        let others: Vec<usize> = (0..self.alpha.len()).filter(|&k| self.alpha[k] == 0.0).collect();
+        let sample: Vec<usize> = others.iter().copied().step_by(others.len().div_ceil(SAMPLE).max(1)).collect();
+        let error = error.max(self.renew_values(&sample, &support, poll)?);
         let gradient = self.gradient();
         let multiplier = |sign: f64| match self.problem.coupling() {
             Coupling::None => 0.0,
@@ -664,7 +697,8 @@ impl<'a, T: Real> Engine<'a, T> {
         let multipliers = [multiplier(-1.0), multiplier(1.0)];
         let near = |&k: &usize| {
             let slope = gradient[k] - self.problem.signs()[k] * multipliers[self.side(k)];
-            self.alpha[k] == 0.0 && slope <= NEAR * error.max(LEAST_ERROR)
+            // Also where it is not a number.
+            self.alpha[k] == 0.0 && !(slope > NEAR * error.max(LEAST_ERROR))
         };
         let near: Vec<usize> = (0..self.alpha.len()).filter(near).collect();
         self.renew_values(&near, &support, poll)?;
@@ -748,3 +782,17 @@ impl<'a, T: Real> Engine<'a, T> {
 /// is reckoned with.
 const NEAR: f64 = 10.0;
 const LEAST_ERROR: f64 = 1e-5;
+
+/// Rows off the margin that the error is seen at, about.
+const SAMPLE: usize = 256;
+
+/// Where a convex problem cannot go below: `Σ_k min of ½ ridge_k d² + p_k d, 0 ≤ d ≤ u_k`, since K adds nothing negative.
+fn floor(problem: &DualProblem<'_>) -> f64 {
+    let least = |k: usize| {
+        let (ridge, slope) = (problem.ridge()[k], problem.linear()[k]);
+        // -slope/0 is an infinite step.
+        let step = if slope < 0.0 { (-slope / ridge).min(problem.upper()[k]) } else { 0.0 };
+        if step.is_finite() { (0.5 * ridge * step + slope) * step } else { f64::NEG_INFINITY }
+    };
+    (0..problem.len()).map(least).sum()
+}
