@@ -97,7 +97,7 @@ fn formula(generator: &mut Pcg64, points: &[Vec<f64>]) -> Formula {
 
 fn torture(seed: u64) -> Problem {
     let mut generator = Pcg64::seed_from_u64(seed);
-    let rows = generator.random_range(20..=if seed % 4 == 0 { 200 } else { 60 });
+    let rows = generator.random_range(20..=if seed.is_multiple_of(4) { 200 } else { 60 });
     let columns = generator.random_range(1..=6);
     let (points, trouble) = points(&mut generator, rows, columns);
     let formula = formula(&mut generator, &points);
