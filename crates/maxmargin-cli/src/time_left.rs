@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_violation_below_the_tolerance_has_nothing_left() {
-        let observations: Vec<(f64, f64)> = (0..20).map(|k| f64::from(k)).map(|t| (t, 1e-3 * (-t).exp())).collect();
+        let observations: Vec<(f64, f64)> = (0..20).map(f64::from).map(|t| (t, 1e-3 * (-t).exp())).collect();
         assert_eq!(until(&observations, 19.0, 1e-3), Some(0.0));
     }
 

@@ -118,7 +118,7 @@ fn columns_are_found_by_name_and_the_label_column_may_be_missing() {
 
 #[test]
 fn predictions_can_be_one_json_object_with_the_time_they_took() {
-    let folder = folder();
+    let folder = tempdir().unwrap();
     done(folder.path(), "train iris -o iris.mm -q");
     let lines = done(folder.path(), "predict iris.mm iris").stdout;
     let report = |extra: &str| -> serde_json::Value {

@@ -11,7 +11,7 @@
 //! 1. [`data`]: rows, labels, weights; embedded sets, generators, scaling, splitting.
 //! 2. [`kernel`] and [`lift`]: kernels a block at a time, and explicit feature maps.
 //! 3. [`problem`]: what is minimised, primal and dual.
-//! 4. [`solver`]: ten algorithms by name, each watched and stopped through a [`Control`].
+//! 4. [`solver`]: eleven algorithms by name, each watched and stopped through a [`Control`].
 //! 5. [`certificate`]: primal, dual, gap, violation: how good the answer is, for anybody to check.
 //! 6. [`training`]: the loop over binary problems that makes a [`Model`]; [`model`]: prediction and verification.
 //! 7. [`geometry`], [`metrics`], [`worked`]: planes, hulls and conics; counting errors; the examples of the textbooks.

@@ -7,7 +7,7 @@
 use std::fmt::Debug;
 use std::sync::OnceLock;
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Arch, Scalar, Simd, WithSimd};
 
 use crate::data::{Buffer, Values};
 use crate::kernel::{Packed, Points};
@@ -24,10 +24,10 @@ pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<
     const NARROW: usize;
     /// The largest number that is still far from overflow when squared and summed.
     const SAFE: f64;
-    /// Half a unit in the last place of 1.
-    const ROUNDING: f64;
     /// The nearest number of this precision.
     fn of(value: f64) -> Self;
+    /// The nearest number of single precision.
+    fn to_single(self) -> f32;
     /// `self · a + b`, rounded once.
     fn fused(self, a: Self, b: Self) -> Self;
     /// `e^self` for numbers up to 0, to about one unit in the last place; 0 where that is below the least normal number.
@@ -47,8 +47,8 @@ pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<
         dots: &mut [Self],
         stride: usize,
     );
-    /// The same for rows without gaps, and a panel of [`Real::NARROW`] lanes.
-    fn dense_dots(arch: Arch, rows: &[&[Self]], panel: &[Self], dots: &mut [Self], stride: usize);
+    /// The same for rows without gaps, and at most [`Real::NARROW`] lanes.
+    fn dense_dots<const L: usize>(arch: Arch, rows: &[&[Self]], panel: &[Self], dots: &mut [Self], stride: usize);
     /// `self + other` and friends, which std has no common trait for.
     fn plus(self, other: Self) -> Self;
     /// `self · other`
@@ -98,11 +98,15 @@ macro_rules! precision {
             const LANES: usize = $lanes;
             const NARROW: usize = $narrow;
             const SAFE: f64 = $safe;
-            const ROUNDING: f64 = $real::EPSILON as f64 / 2.0;
 
             #[inline(always)]
             fn of(value: f64) -> Self {
                 value as $real
+            }
+
+            #[inline(always)]
+            fn to_single(self) -> f32 {
+                self as f32
             }
 
             #[inline(always)]
@@ -172,6 +176,7 @@ macro_rules! precision {
                     fn with_simd<S: Simd>(self, simd: S) {
                         // Eight sums on their way hide what one takes: few lanes leave room for several rows.
                         match L / S::$width {
+                            0 => self.run::<Scalar, 1, 4>(Scalar::new()),
                             1 => self.run::<S, 1, 8>(simd),
                             2 => self.run::<S, 2, 4>(simd),
                             4 => self.run::<S, 4, 2>(simd),
@@ -227,9 +232,11 @@ macro_rules! precision {
                         1 => 0,
                         _ => rows.iter().map(|row| row.columns.len()).min().unwrap_or(0),
                     };
+                    let heads: [(&[u32], &[$real]); R] =
+                        std::array::from_fn(|r| (&rows[r].columns[..common], &rows[r].values[..common]));
                     for entry in 0..common {
                         for r in 0..R {
-                            step(simd, &mut sums[r], lanes(rows[r].columns[entry]), rows[r].values[entry]);
+                            step(simd, &mut sums[r], lanes(heads[r].0[entry]), heads[r].1[entry]);
                         }
                     }
                     for r in 0..R {
@@ -262,18 +269,25 @@ macro_rules! precision {
                 arch.dispatch(Work::<L> { rows, slots, panel, dots, stride });
             }
 
-            fn dense_dots(arch: Arch, rows: &[&[Self]], panel: &[Self], dots: &mut [Self], stride: usize) {
-                struct Work<'a> {
+            fn dense_dots<const L: usize>(
+                arch: Arch,
+                rows: &[&[Self]],
+                panel: &[Self],
+                dots: &mut [Self],
+                stride: usize,
+            ) {
+                struct Work<'a, const L: usize> {
                     rows: &'a [&'a [$real]],
                     panel: &'a [$real],
                     dots: &'a mut [$real],
                     stride: usize,
                 }
-                impl WithSimd for Work<'_> {
+                impl<const L: usize> WithSimd for Work<'_, L> {
                     type Output = ();
                     #[inline(always)]
                     fn with_simd<S: Simd>(self, simd: S) {
-                        match $narrow / S::$width {
+                        match L / S::$width {
+                            0 => self.run::<Scalar, 1>(Scalar::new()),
                             1 => self.run::<S, 1>(simd),
                             2 => self.run::<S, 2>(simd),
                             4 => self.run::<S, 4>(simd),
@@ -281,7 +295,7 @@ macro_rules! precision {
                         }
                     }
                 }
-                impl Work<'_> {
+                impl<const L: usize> Work<'_, L> {
                     #[inline(always)]
                     fn run<S: Simd, const N: usize>(self, simd: S) {
                         let Work { rows, panel, dots, stride } = self;
@@ -322,25 +336,69 @@ macro_rules! precision {
                         }
                     }
                 }
-                arch.dispatch(Work { rows, panel, dots, stride });
+                arch.dispatch(Work::<L> { rows, panel, dots, stride });
             }
         }
     };
 }
 
-/// `sums[targets[k]] += coefficients[k] · values`, lane by lane, each term fused.
-#[inline(always)]
-pub(crate) fn add_multiples<const L: usize>(
-    targets: &[u32],
-    coefficients: &[f64],
-    values: &[f64; L],
-    sums: &mut [[f64; L]],
+/// Terms of one sum: rows of a block of values, and what each is multiplied with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'a> {
+    /// Which sum.
+    pub(crate) target: usize,
+    /// Which rows of the block, in the order of summation.
+    pub(crate) rows: &'a [u8],
+    /// As many as rows.
+    pub(crate) coefficients: &'a [f64],
+}
+
+/// `sums[target] += Σ_k coefficients[k] · values[rows[k]]` for each run, lane by lane, each term fused: values and sums have
+/// L lanes.
+pub(crate) fn add_runs<'a, const L: usize>(
+    arch: Arch,
+    runs: impl Iterator<Item = Run<'a>>,
+    values: &[f64],
+    sums: &mut [f64],
 ) {
-    for (&target, &coefficient) in targets.iter().zip(coefficients) {
-        let sum = &mut sums[target as usize];
-        // All read before any is written: a vector at a time.
-        *sum = std::array::from_fn(|lane| coefficient.mul_add(values[lane], sum[lane]));
+    struct Work<'w, I, const L: usize> {
+        runs: I,
+        values: &'w [f64],
+        sums: &'w mut [f64],
     }
+    impl<'a, I: Iterator<Item = Run<'a>>, const L: usize> WithSimd for Work<'_, I, L> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            match L / S::F64_LANES {
+                0 => self.run::<Scalar, 1>(Scalar::new()),
+                1 => self.run::<S, 1>(simd),
+                2 => self.run::<S, 2>(simd),
+                4 => self.run::<S, 4>(simd),
+                8 => self.run::<S, 8>(simd),
+                16 => self.run::<S, 16>(simd),
+                _ => self.run::<S, 32>(simd),
+            }
+        }
+    }
+    impl<'a, I: Iterator<Item = Run<'a>>, const L: usize> Work<'_, I, L> {
+        #[inline(always)]
+        fn run<S: Simd, const N: usize>(self, simd: S) {
+            let values = S::as_simd_f64s(self.values).0.as_chunks::<N>().0;
+            let sums = S::as_mut_simd_f64s(self.sums).0.as_chunks_mut::<N>().0;
+            for run in self.runs {
+                let mut sum = sums[run.target];
+                for (&row, &coefficient) in run.rows.iter().zip(run.coefficients) {
+                    let (value, coefficient) = (&values[row as usize], simd.splat_f64s(coefficient));
+                    for n in 0..N {
+                        sum[n] = simd.mul_add_f64s(coefficient, value[n], sum[n]);
+                    }
+                }
+                sums[run.target] = sum;
+            }
+        }
+    }
+    arch.dispatch(Work::<_, L> { runs, values, sums });
 }
 
 /// Rows that are multiplied at a time where they have no gaps: with two vectors of lanes their sums fill the registers.

@@ -380,7 +380,7 @@ impl Training {
         let pairings = params.multiclass.pairings(labels.classes().len());
         let shared = Shared { data, labels: &labels, kernel: &kernel, points: &points, workers, pairings: &pairings };
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
-        let side_by_side = pays_side_by_side(&shared);
+        let side_by_side = pays_side_by_side(&shared) && self.fits_side_by_side(&shared);
         let broken = match side_by_side {
             true => self.fit_side_by_side(&shared, &parts, &mut checkpoint, control)?,
             false => self.fit_one_by_one(&shared, &parts, &mut checkpoint, control)?,
@@ -413,6 +413,24 @@ impl Training {
             Beginning::Model(model) => warm_starts(model, shared, parts)?,
         };
         Ok(Checkpoint { fingerprint, parameters, machines })
+    }
+
+    /// The budget of each of the machines that run side by side: what they share is there once.
+    fn memory_side_by_side(&self, shared: &Shared<'_>) -> u64 {
+        let settings = &self.params.settings;
+        let common = solver::shared_bytes(shared.points.matrix(), settings.precision);
+        let own = settings.memory.saturating_sub(common) / shared.workers.threads() as u64;
+        common.saturating_add(own).min(settings.memory)
+    }
+
+    /// Whether there is memory for as many of the largest machine as there are threads.
+    fn fits_side_by_side(&self, shared: &Shared<'_>) -> bool {
+        let (settings, matrix) = (&self.params.settings, shared.points.matrix());
+        let sizes = class_sizes(shared.labels);
+        let largest = shared.pairings.iter().map(|pairing| pairing.rows(&sizes)).max().unwrap_or(0);
+        let need =
+            solver::shared_bytes(matrix, settings.precision) + solver::own_bytes(matrix, largest, settings.precision);
+        need <= self.memory_side_by_side(shared)
     }
 
     /// Trains the machines that are not done, each on all threads. Their states are kept up to date; those that the control
@@ -456,8 +474,7 @@ impl Training {
         let count = shared.pairings.len();
         let alone = Workers::none();
         let one = Shared { workers: &alone, ..*shared };
-        let threads = shared.workers.threads() as u64;
-        let settings = Settings { memory: self.params.settings.memory / threads, ..self.params.settings.clone() };
+        let settings = Settings { memory: self.memory_side_by_side(shared), ..self.params.settings.clone() };
         // The largest first, so that none is left for the end.
         let mut waiting: Vec<usize> =
             (0..count).filter(|&number| !matches!(checkpoint.machines[number], MachineState::Finished(_))).collect();

@@ -63,7 +63,7 @@ fn models() -> Vec<(String, Model, Dataset)> {
                 let seed = out.len() as u64;
                 let training = data(seed, 70, 20, classes, density, ones);
                 let new = data(1000 + seed, 600, 20, classes, density, ones);
-                let bias = if seed % 2 == 0 { Bias::Explicit } else { Bias::Folded };
+                let bias = if seed.is_multiple_of(2) { Bias::Explicit } else { Bias::Folded };
                 let model = fit(&training, kernel.clone(), way, bias);
                 out.push((format!("{name}, {classes} classes, {}, density {density}", way.name()), model, new));
             }
@@ -134,7 +134,7 @@ proptest! {
         let training = data(seed, 40, columns, classes, density, false);
         let model = fit(&training, kernel, Multiclass::OneVsOne, Bias::Explicit);
         let new = data(seed + 1, rows, columns, classes, density, false);
-        let new = if seed % 2 == 0 { new } else { sparse(&new) };
+        let new = if seed.is_multiple_of(2) { new } else { sparse(&new) };
         let workers = Workers::new(threads).unwrap();
         let whole = said(&model, &new, &workers);
         let (mut start, mut parts) = (0, Vec::new());

@@ -228,6 +228,18 @@ impl Matrix {
         }
     }
 
+    /// Bytes that the matrix takes.
+    pub fn bytes(&self) -> u64 {
+        let number = |values: &Values| match values {
+            Values::F32(_) => 4,
+            Values::F64(_) => 8,
+        };
+        match self {
+            Matrix::Dense(dense) => dense.values.len() as u64 * number(&dense.values),
+            Matrix::Sparse(csr) => csr.values.len() as u64 * (4 + number(&csr.values)) + csr.offsets.len() as u64 * 8,
+        }
+    }
+
     /// Calls `visit(column, value)` for each stored entry of a row, columns increasing.
     ///
     /// # Panics

@@ -3,11 +3,14 @@
 use pulp::Arch;
 
 use super::{Kernel, Panel, Points, Rows, Tiles};
-use crate::simd::{Real, add_multiples, vectorised};
+use crate::simd::{Real, Run, add_runs};
 use crate::workers::Workers;
 
 /// Rows that pass by a panel before their values are added up: few enough for these to stay in the nearest cache.
 const ROWS_A_BLOCK: usize = 48;
+
+/// Rows up to which each goes by itself: a panel of several lanes would cost as much as they do.
+const FEW_ROWS: usize = 2;
 
 /// Arithmetic (multiplications of entries, about) below which waking threads takes longer than the work.
 const WORTH_A_THREAD: f64 = 1e6;
@@ -25,54 +28,91 @@ const COST_OF_A_VALUE: f64 = 20.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Expansion {
     sums: usize,
-    /// The rows that take part, in the order of summation.
+    /// The rows that take part, in the order of summation; each [`ROWS_A_BLOCK`] are a block.
     places: Vec<u32>,
-    /// Where the terms of each of them begin; one more than there are places.
-    offsets: Vec<usize>,
-    /// Which sum each term belongs to.
-    targets: Vec<u32>,
+    /// Where the runs of each block begin; one more than there are blocks.
+    blocks: Vec<usize>,
+    /// For each run (the terms of one sum within a block) its sum, and where its terms end.
+    runs: Vec<(u32, usize)>,
+    /// For each term its row within the block.
+    rows: Vec<u8>,
     coefficients: Vec<f64>,
 }
 
+/// One product of (K.9): the place in the order of summation, and the coefficient.
+type Term = (usize, f64);
+
 impl Expansion {
-    /// One list of rows and coefficients a sum. Rows are numbers below `rows`; coefficients of 0 are left out.
-    pub(crate) fn new<'a>(rows: usize, lists: impl Iterator<Item = (&'a [u32], &'a [f64])> + Clone) -> Self {
-        let mut counts = vec![0usize; rows];
-        let terms = || {
-            lists.clone().enumerate().flat_map(|(sum, (rows, coefficients))| {
-                let nonzero = rows.iter().zip(coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
-                nonzero.map(move |(&row, &coefficient)| (sum as u32, row as usize, coefficient))
-            })
-        };
-        terms().for_each(|(_, row, _)| counts[row] += 1);
-        let places: Vec<u32> = (0..rows).filter(|&row| counts[row] > 0).map(|row| row as u32).collect();
-        let mut offsets = vec![0];
-        for &place in &places {
-            offsets.push(offsets[offsets.len() - 1] + counts[place as usize]);
+    /// One list of rows and coefficients a sum; terms are summed in the order that `order` has their rows in. Coefficients of 0
+    /// are left out.
+    ///
+    /// Rows that take part in the same sums should follow each other: their sums then stay in the nearest cache.
+    pub(crate) fn new<'a>(order: &[u32], lists: impl Iterator<Item = (&'a [u32], &'a [f64])> + Clone) -> Self {
+        let mut used = vec![false; order.len()];
+        for (rows, coefficients) in lists.clone() {
+            let terms = rows.iter().zip(coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
+            terms.for_each(|(&row, _)| used[row as usize] = true);
         }
-        let mut next = vec![0; rows];
-        places.iter().zip(&offsets).for_each(|(&place, &start)| next[place as usize] = start);
-        let total = offsets[places.len()];
-        let (mut targets, mut coefficients) = (vec![0; total], vec![0.0; total]);
-        for (sum, row, coefficient) in terms() {
-            (targets[next[row]], coefficients[next[row]]) = (sum, coefficient);
-            next[row] += 1;
-        }
-        Expansion { sums: lists.count(), places, offsets, targets, coefficients }
+        let places: Vec<u32> = order.iter().copied().filter(|&row| used[row as usize]).collect();
+        let mut ranks = vec![0; order.len()];
+        places.iter().enumerate().for_each(|(rank, &row)| ranks[row as usize] = rank);
+        let terms = lists.map(|(rows, coefficients)| {
+            let mut terms: Vec<Term> =
+                rows.iter().zip(coefficients).map(|(&row, &coefficient)| (ranks[row as usize], coefficient)).collect();
+            terms.retain(|&(_, coefficient)| coefficient != 0.0);
+            terms.sort_unstable_by_key(|&(rank, _)| rank);
+            terms
+        });
+        Self::of_terms(terms.collect(), places)
     }
 
     /// A single sum over rows in the order given, which may repeat.
     fn single(rows: &[usize], coefficients: &[f64]) -> Self {
-        let nonzero = || rows.iter().zip(coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
-        let places: Vec<u32> = nonzero().map(|(&row, _)| row as u32).collect();
-        let coefficients = nonzero().map(|(_, &coefficient)| coefficient).collect();
-        Expansion {
-            sums: 1,
-            offsets: (0..=places.len()).collect(),
-            targets: vec![0; places.len()],
+        let nonzero = rows.iter().zip(coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
+        let (places, terms) = nonzero.enumerate().map(|(rank, (&row, &c))| (row as u32, (rank, c))).unzip();
+        Self::of_terms(vec![terms], places)
+    }
+
+    /// From the terms of each sum, in the order of summation.
+    fn of_terms(terms: Vec<Vec<Term>>, places: Vec<u32>) -> Self {
+        let mut expansion = Expansion {
+            sums: terms.len(),
+            blocks: vec![0],
+            runs: Vec::new(),
+            rows: Vec::new(),
+            coefficients: Vec::new(),
             places,
-            coefficients,
+        };
+        let mut next = vec![0; terms.len()];
+        for first in (0..expansion.places.len()).step_by(ROWS_A_BLOCK) {
+            for (sum, terms) in terms.iter().enumerate() {
+                let start = next[sum];
+                while let Some(&(rank, coefficient)) = terms.get(next[sum])
+                    && rank < first + ROWS_A_BLOCK
+                {
+                    expansion.rows.push((rank - first) as u8);
+                    expansion.coefficients.push(coefficient);
+                    next[sum] += 1;
+                }
+                if next[sum] > start {
+                    expansion.runs.push((sum as u32, expansion.rows.len()));
+                }
+            }
+            expansion.blocks.push(expansion.runs.len());
         }
+        expansion
+    }
+
+    /// The runs of a block.
+    fn runs(&self, block: usize) -> impl Iterator<Item = Run<'_>> {
+        let span = self.blocks[block]..self.blocks[block + 1];
+        let mut start = if span.start == 0 { 0 } else { self.runs[span.start - 1].1 };
+        self.runs[span].iter().map(move |&(target, end)| {
+            let terms = start..end;
+            start = end;
+            let target = target as usize;
+            Run { target, rows: &self.rows[terms.clone()], coefficients: &self.coefficients[terms] }
+        })
     }
 
     /// (K.9) for each row on the left, over the rows of `points`: `out[i * sums + s] = f_s(left i)`.
@@ -91,30 +131,37 @@ impl Expansion {
             return out;
         }
         let tiles = Tiles::<f64>::new(kernel, points);
-        let work = (tiles.cost() + COST_OF_A_VALUE) * self.places.len() as f64 + self.targets.len() as f64;
+        let work = (tiles.cost() + COST_OF_A_VALUE) * self.places.len() as f64 + self.rows.len() as f64;
         let alone = Workers::none();
         let workers = if work * left.len() as f64 > WORTH_A_THREAD { workers } else { &alone };
-        // Any cut gives the same numbers: each lane is computed by itself.
-        let narrow = left.len() <= 2 * f64::NARROW * workers.threads();
-        let lanes = if narrow { f64::NARROW } else { f64::LANES };
-        let rows = left.len().div_ceil(workers.threads()).clamp(1, lanes);
+        // Any width gives the same numbers: each lane is computed by itself.
+        let lanes = match left.len() {
+            ..=FEW_ROWS => 1,
+            rows if rows <= f64::NARROW => f64::NARROW,
+            _ => f64::LANES,
+        };
         let scratch = || Scratch {
-            panel: if narrow { tiles.narrow_panel(left.points()) } else { tiles.panel(left.points()) },
+            panel: match lanes {
+                1 => tiles.single_panel(left.points()),
+                f64::NARROW => tiles.narrow_panel(left.points()),
+                _ => tiles.panel(left.points()),
+            },
             values: vec![0.0; ROWS_A_BLOCK * lanes],
             sums: vec![0.0; self.sums * lanes],
         };
+        let arch = Arch::new();
         let starts: [usize; ROWS_A_BLOCK] = std::array::from_fn(|k| k * lanes);
-        workers.fill_chunks_with(&mut out, rows * self.sums, scratch, |scratch, start, out| {
+        workers.fill_chunks_with(&mut out, lanes * self.sums, scratch, |scratch, start, out| {
             let first = start / self.sums;
             let Scratch { panel, values, sums } = scratch;
             tiles.load(panel, &left.list()[first..first + out.len() / self.sums]);
             sums.fill(0.0);
-            for block in (0..self.places.len()).step_by(ROWS_A_BLOCK) {
-                let places = &self.places[block..self.places.len().min(block + ROWS_A_BLOCK)];
+            for (block, places) in self.places.chunks(ROWS_A_BLOCK).enumerate() {
                 tiles.fill(panel, places, &starts[..places.len()], values);
                 match lanes {
-                    f64::LANES => self.add::<{ f64::LANES }>(block, places.len(), values, sums),
-                    _ => self.add::<{ f64::NARROW }>(block, places.len(), values, sums),
+                    f64::LANES => add_runs::<{ f64::LANES }>(arch, self.runs(block), values, sums), // (K.9)
+                    f64::NARROW => add_runs::<{ f64::NARROW }>(arch, self.runs(block), values, sums),
+                    _ => add_runs::<1>(arch, self.runs(block), values, sums),
                 }
             }
             for (lane, out) in out.chunks_mut(self.sums).enumerate() {
@@ -124,21 +171,6 @@ impl Expansion {
             }
         });
         out
-    }
-
-    /// Adds a block's values, `[row][lane]`, to the sums, `[sum][lane]`.
-    fn add<const L: usize>(&self, block: usize, rows: usize, values: &[f64], sums: &mut [f64]) {
-        let (values, sums) = (values.as_chunks::<L>().0, sums.as_chunks_mut::<L>().0);
-        vectorised(
-            Arch::new(),
-            #[inline(always)]
-            || {
-                for (row, values) in values[..rows].iter().enumerate() {
-                    let span = self.offsets[block + row]..self.offsets[block + row + 1];
-                    add_multiples(&self.targets[span.clone()], &self.coefficients[span], values, sums); // (K.9)
-                }
-            },
-        );
     }
 
     /// The same for kernels that are no function of the dot product, a row of values at a time.
@@ -158,10 +190,11 @@ impl Expansion {
             |values, start, out| {
                 let row = start / self.sums;
                 kernel.block(left.slice(row..row + 1), points.rows(&list), values);
-                for (k, value) in values.iter().enumerate() {
-                    let span = self.offsets[k]..self.offsets[k + 1];
-                    for (&target, &coefficient) in self.targets[span.clone()].iter().zip(&self.coefficients[span]) {
-                        out[target as usize] += coefficient * value;
+                for (block, values) in values.chunks(ROWS_A_BLOCK).enumerate() {
+                    for run in self.runs(block) {
+                        for (&row, &coefficient) in run.rows.iter().zip(run.coefficients) {
+                            out[run.target] += coefficient * values[row as usize];
+                        }
                     }
                 }
             },
@@ -194,7 +227,7 @@ mod tests {
     use crate::kernel::{Laplacian, Linear, Polynomial, Rbf};
 
     fn points(rows: usize, columns: usize, shift: f64) -> Points {
-        let value = |k: usize| if k % 3 == 0 { 0.0 } else { (k as f64 * 0.37 + shift).sin() };
+        let value = |k: usize| if k.is_multiple_of(3) { 0.0 } else { (k as f64 * 0.37 + shift).sin() };
         Points::new(Matrix::dense(rows, columns, (0..rows * columns).map(value).collect::<Vec<f64>>()).unwrap(), true)
     }
 
@@ -209,7 +242,8 @@ mod tests {
 
     fn expansion() -> Expansion {
         let lists = lists();
-        Expansion::new(70, lists.iter().map(|(rows, coefficients)| (&rows[..], &coefficients[..])))
+        let order: Vec<u32> = (0..70).rev().collect();
+        Expansion::new(&order, lists.iter().map(|(rows, coefficients)| (&rows[..], &coefficients[..])))
     }
 
     #[test]
@@ -231,7 +265,8 @@ mod tests {
                     kernel.block(left.rows(&[row]), right.rows(&list), &mut values);
                     let expected: f64 = values.iter().zip(coefficients).map(|(value, c)| value * c).sum();
                     assert!((found - expected).abs() < 1e-12, "{kernel:?}, row {row}: {found}, not {expected}");
-                    let alone = expand(kernel, left.rows(&[row]), right.rows(&list), coefficients, &Workers::none());
+                    let (list, coefficients): (Vec<usize>, Vec<f64>) = list.iter().zip(coefficients).rev().unzip();
+                    let alone = expand(kernel, left.rows(&[row]), right.rows(&list), &coefficients, &Workers::none());
                     assert_eq!(alone[0].to_bits(), found.to_bits(), "{kernel:?}");
                 }
             }

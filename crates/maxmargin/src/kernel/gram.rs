@@ -8,7 +8,7 @@ use crate::workers::Workers;
 const COLUMNS_A_CHUNK: usize = 1024;
 
 /// Right rows that pass by at a time, before their values are turned round.
-const ROWS_A_TILE: usize = 32;
+const ROWS_A_TILE: usize = 48;
 
 /// All that stands between a solver and a kernel: blocks of `K_ij = k(x_i, x_j)`, and the diagonal.
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +59,12 @@ impl<'a> Gram<'a> {
     /// The same where values come many at a time: the right rows pass by panels of left rows.
     fn block_of_dots(&self, left: &[usize], right: &[usize], out: &mut [f64]) {
         let tiles = Tiles::<f64>::new(self.kernel, self.points);
-        let narrow = left.len() <= 2 * f64::NARROW;
         let scratch = || {
-            let panel = if narrow { tiles.narrow_panel(self.points) } else { tiles.panel(self.points) };
+            let panel = match left.len() {
+                1 => tiles.single_panel(self.points),
+                rows if rows <= f64::NARROW => tiles.narrow_panel(self.points),
+                _ => tiles.panel(self.points),
+            };
             let values = vec![0.0; ROWS_A_TILE * panel.lanes()];
             (panel, values)
         };
@@ -71,12 +74,16 @@ impl<'a> Gram<'a> {
                 fill_rows(&tiles, panel, &right[start..start + chunk.len()], values, chunk);
             });
         } else if !right.is_empty() {
-            let rows = if narrow { f64::NARROW } else { f64::LANES };
-            self.workers.fill_chunks_with(out, rows * right.len(), scratch, |(panel, values), start, chunk| {
-                let first = start / right.len();
-                tiles.load(panel, &left[first..first + chunk.len() / right.len()]);
-                fill_rows(&tiles, panel, right, values, chunk);
-            });
+            self.workers.fill_chunks_with(
+                out,
+                f64::LANES.min(left.len()) * right.len(),
+                scratch,
+                |(panel, values), start, chunk| {
+                    let first = start / right.len();
+                    tiles.load(panel, &left[first..first + chunk.len() / right.len()]);
+                    fill_rows(&tiles, panel, right, values, chunk);
+                },
+            );
         }
     }
 

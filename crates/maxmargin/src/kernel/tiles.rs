@@ -225,7 +225,7 @@ fn not_zero(matrix: &Matrix) -> usize {
     }
 }
 
-/// Up to [`Real::LANES`] rows side by side, or up to [`Real::NARROW`].
+/// Up to [`Real::LANES`] rows side by side, or up to [`Real::NARROW`], or one.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel<'p, T> {
     points: &'p Points,
@@ -268,6 +268,7 @@ impl<'a, T: Real> Tiles<'a, T> {
     }
 
     /// Whether values come from vector instructions, and not one by one from the kernel.
+    #[cfg(test)]
     pub(crate) fn is_fast(&self) -> bool {
         self.fast.is_some()
     }
@@ -283,18 +284,6 @@ impl<'a, T: Real> Tiles<'a, T> {
         }
     }
 
-    /// Bytes that a panel takes at most.
-    pub(crate) fn panel_bytes(&self) -> u64 {
-        let Some((_, packed)) = self.fast else { return 1024 };
-        let columns = self.points.matrix().columns();
-        let size = if packed.binary { 1 } else { size_of::<T>() };
-        if columns <= FEW_COLUMNS {
-            return (columns * T::LANES * size) as u64;
-        }
-        let entries = self.points.matrix().entries() / packed.norms.len().max(1) * T::LANES;
-        (columns * 4 + columns.min(entries) * T::LANES * size) as u64
-    }
-
     /// A panel with nothing in it, for up to [`Real::LANES`] rows of `points`.
     pub(crate) fn panel<'p>(&self, points: &'p Points) -> Panel<'p, T> {
         Panel::new(points, T::LANES)
@@ -303,6 +292,11 @@ impl<'a, T: Real> Tiles<'a, T> {
     /// A panel for up to [`Real::NARROW`] rows, which costs less than a wide one with most lanes empty.
     pub(crate) fn narrow_panel<'p>(&self, points: &'p Points) -> Panel<'p, T> {
         Panel::new(points, T::NARROW)
+    }
+
+    /// A panel for one row. The kernel's own function is then computed of several passing rows side by side.
+    pub(crate) fn single_panel<'p>(&self, points: &'p Points) -> Panel<'p, T> {
+        Panel::new(points, 1)
     }
 
     /// Puts rows into a panel, in place of those in it.
@@ -327,7 +321,8 @@ impl<'a, T: Real> Tiles<'a, T> {
         if !narrow && panel.slots.is_empty() {
             panel.slots.resize(columns, u32::MAX);
         }
-        panel.group = if narrow && matches!(packed.layout, Layout::Dense { .. }) { T::NARROW } else { lanes };
+        panel.group =
+            if narrow && matches!(packed.layout, Layout::Dense { .. }) { T::NARROW.min(lanes) } else { lanes };
         let size = if narrow { columns * lanes } else { 0 };
         if panel.binary {
             panel.bytes.resize(size.max(panel.bytes.len()), 0);
@@ -374,7 +369,8 @@ impl<'a, T: Real> Tiles<'a, T> {
                 64 => finish.run::<64>(self.arch, dots, out),
                 32 => finish.run::<32>(self.arch, dots, out),
                 16 => finish.run::<16>(self.arch, dots, out),
-                _ => finish.run::<8>(self.arch, dots, out),
+                8 => finish.run::<8>(self.arch, dots, out),
+                _ => finish.run_across(self.arch, dots, out),
             }
         }
     }
@@ -402,7 +398,12 @@ impl<'a, T: Real> Tiles<'a, T> {
                 }
                 for first in (0..panel.lanes).step_by(panel.group) {
                     let group = &panel.values[first * columns..][..panel.group * columns];
-                    T::dense_dots(self.arch, &dense[..places.len()], group, &mut dots[first..], panel.lanes);
+                    let (rows, dots) = (&dense[..places.len()], &mut dots[first..]);
+                    match panel.group {
+                        16 => T::dense_dots::<16>(self.arch, rows, group, dots, panel.lanes),
+                        8 => T::dense_dots::<8>(self.arch, rows, group, dots, panel.lanes),
+                        _ => T::dense_dots::<1>(self.arch, rows, group, dots, panel.lanes),
+                    }
                 }
                 return;
             }
@@ -412,11 +413,13 @@ impl<'a, T: Real> Tiles<'a, T> {
             (64, true) => count_common::<T, 64>(self.arch, rows, slots, &panel.bytes, dots),
             (32, true) => count_common::<T, 32>(self.arch, rows, slots, &panel.bytes, dots),
             (16, true) => count_common::<T, 16>(self.arch, rows, slots, &panel.bytes, dots),
-            (_, true) => count_common::<T, 8>(self.arch, rows, slots, &panel.bytes, dots),
+            (8, true) => count_common::<T, 8>(self.arch, rows, slots, &panel.bytes, dots),
+            (_, true) => count_common::<T, 1>(self.arch, rows, slots, &panel.bytes, dots),
             (64, false) => T::sparse_dots::<64>(self.arch, rows, slots, &panel.values, dots, lanes),
             (32, false) => T::sparse_dots::<32>(self.arch, rows, slots, &panel.values, dots, lanes),
             (16, false) => T::sparse_dots::<16>(self.arch, rows, slots, &panel.values, dots, lanes),
-            (_, false) => T::sparse_dots::<8>(self.arch, rows, slots, &panel.values, dots, lanes),
+            (8, false) => T::sparse_dots::<8>(self.arch, rows, slots, &panel.values, dots, lanes),
+            (_, false) => T::sparse_dots::<1>(self.arch, rows, slots, &panel.values, dots, lanes),
         }
     }
 
@@ -520,6 +523,21 @@ impl<T: Real> Finish<'_, T> {
                 }
             },
         );
+    }
+
+    /// The same for a panel of one row: a batch of passing rows takes the place of the lanes.
+    fn run_across(&self, arch: Arch, dots: &[T], out: &mut [T]) {
+        let Some(dots) = dots.first_chunk::<ROWS_A_BATCH>() else { return };
+        let (mut norms, mut values) = ([T::default(); ROWS_A_BATCH], [T::default(); ROWS_A_BATCH]);
+        for (norm, &place) in norms.iter_mut().zip(self.places) {
+            *norm = self.packed.norms[place as usize];
+        }
+        vectorised(
+            arch,
+            #[inline(always)]
+            || self.function.apply(dots, self.constant, self.norms[0], &norms, &mut values),
+        );
+        self.targets.iter().zip(values).for_each(|(&target, value)| out[target] = value);
     }
 }
 
@@ -637,8 +655,8 @@ mod tests {
     }
 
     /// The value of each pair, `[passing row][row of the panel]`, with panels filled from the front.
-    fn table<T: Real>(tiles: &Tiles<'_, T>, points: &Points, narrow: bool) -> Vec<f64> {
-        let mut panel = if narrow { tiles.narrow_panel(points) } else { tiles.panel(points) };
+    fn table<T: Real>(tiles: &Tiles<'_, T>, points: &Points, lanes: usize) -> Vec<f64> {
+        let mut panel = Panel::new(points, lanes);
         let (rows, columns) = (tiles.points.len(), points.len());
         let mut out = vec![f64::NAN; rows * columns];
         let all: Vec<usize> = (0..columns).collect();
@@ -679,8 +697,8 @@ mod tests {
                     let mut expected = vec![0.0; all.len() * all.len()];
                     kernel.block(points.rows(&all), points.rows(&all), &mut expected);
                     let size = expected.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
-                    for narrow in [false, true] {
-                        for (found, expected) in table(&tiles, &points, narrow).iter().zip(&expected) {
+                    for lanes in [T::LANES, T::NARROW, 1] {
+                        for (found, expected) in table(&tiles, &points, lanes).iter().zip(&expected) {
                             let near = (found - expected).abs() <= tolerance * size;
                             assert!(near, "{name}, {kernel:?}, folded {folded}: {found}, not {expected}");
                         }
@@ -706,8 +724,7 @@ mod tests {
         let points = Points::new(Matrix::dense(40, 40, values.clone()).unwrap(), false);
         let tiles = Tiles::<f64>::new(&Precomputed {}, &points);
         assert!(!tiles.is_fast());
-        assert_eq!(table(&tiles, &points, false), values);
-        assert_eq!(table(&tiles, &points, true), values);
+        assert!([32, 8, 1].iter().all(|&lanes| table(&tiles, &points, lanes) == values));
     }
 
     fn pairs_alone<T: Real>() {
@@ -717,14 +734,14 @@ mod tests {
             let rows = points.len();
             for kernel in dot_kernels(points.matrix().columns()) {
                 let tiles = Tiles::<T>::new(&*kernel, &points);
-                let expected = bits(&table(&tiles, &points, false));
+                let expected = bits(&table(&tiles, &points, T::LANES));
                 for i in 0..rows {
                     for j in 0..i {
                         assert_eq!(expected[i * rows + j], expected[j * rows + i], "{name}, {kernel:?}: ({i}, {j})");
                     }
                 }
-                // The same two panels, loaded again and again, with any rows anywhere in them.
-                let mut panels = [tiles.panel(&points), tiles.narrow_panel(&points)];
+                // The same panels, loaded again and again, with any rows anywhere in them.
+                let mut panels = [tiles.panel(&points), tiles.narrow_panel(&points), tiles.single_panel(&points)];
                 for _ in 0..20 {
                     for panel in &mut panels {
                         let count = generator.random_range(0..=panel.lanes());
@@ -795,7 +812,7 @@ mod tests {
                         let (_, packed) = tiles.fast.unwrap();
                         assert_eq!(matches!(packed.layout, Layout::Sparse { .. }), sparse);
                         assert_eq!(packed.binary, binary);
-                        let whole = table(&tiles, &points, false);
+                        let whole = table(&tiles, &points, T::LANES);
                         let shared: Vec<f64> =
                             (0..40).flat_map(|row| whole[row * points.len()..][..40].to_vec()).collect();
                         bits(&shared)
@@ -841,8 +858,8 @@ mod tests {
             for kernel in dot_kernels(points.matrix().columns()) {
                 let tiles = Tiles::<T>::new(&*kernel, &points);
                 let scalar = Tiles { arch: Arch::Scalar, ..tiles };
-                for narrow in [false, true] {
-                    let (found, expected) = (table(&tiles, &points, narrow), table(&scalar, &points, narrow));
+                for lanes in [T::LANES, T::NARROW, 1] {
+                    let (found, expected) = (table(&tiles, &points, lanes), table(&scalar, &points, lanes));
                     assert_eq!(bits(&found), bits(&expected), "{name}, {kernel:?}");
                 }
             }
@@ -861,7 +878,7 @@ mod tests {
             for (name, matrix) in samples() {
                 let points = Points::new(matrix, true);
                 let tiles = Tiles::<T>::new(&Rbf { gamma: 1e6 }, &points);
-                let values = table(&tiles, &points, false);
+                let values = table(&tiles, &points, T::LANES);
                 assert!((0..points.len()).all(|row| values[row * (points.len() + 1)] == 1.0), "{name}");
             }
         }

@@ -82,16 +82,30 @@ impl Model {
             self.products_with_weights(points, workers)
         } else {
             let all: Vec<usize> = (0..points.len()).collect();
-            let expansion = self.expansion.get_or_init(|| {
-                let lists = self.machines().iter().map(|machine| (&machine.support[..], &machine.coefficients[..]));
-                Expansion::new(self.points.len(), lists)
-            });
+            let expansion = self.expansion.get_or_init(|| self.expansion_by_class());
             expansion.values(&self.parts.kernel, points.rows(&all), &self.points, workers)
         };
         for values in values.chunks_mut(machines) {
             values.iter_mut().zip(self.machines()).for_each(|(value, machine)| *value += machine.bias); // (M.1)
         }
         values
+    }
+
+    /// The machines' coefficients, the support vectors of a class one after the other: they serve the same machines.
+    fn expansion_by_class(&self) -> Expansion {
+        let mut classes = vec![0; self.points.len()];
+        for machine in self.machines() {
+            for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
+                let Pairing { positive, negative } = machine.pairing;
+                if let Some(class) = if coefficient > 0.0 { Some(positive) } else { negative } {
+                    classes[place as usize] = class;
+                }
+            }
+        }
+        let mut order: Vec<u32> = (0..self.points.len() as u32).collect();
+        order.sort_by_key(|&place| classes[place as usize]);
+        let lists = self.machines().iter().map(|machine| (&machine.support[..], &machine.coefficients[..]));
+        Expansion::new(&order, lists)
     }
 
     /// `⟨w, x⟩` for each row and machine.

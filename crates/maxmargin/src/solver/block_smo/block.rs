@@ -6,7 +6,12 @@ use crate::simd::{Real, vectorised};
 /// Curvatures below this are taken for this.
 const TINY: f64 = 1e-12;
 
-/// Lanes of the loops below; block sizes are padded to a multiple.
+/// Steps from which on a segment is taken to have no end: with them v would soon be no number.
+const HUGE: f64 = 1e100;
+
+/// Variables that the loops below look at together, and how many of them at once: the largest of a span is found first,
+/// where it is within the span only in the end. Block sizes are padded to a multiple.
+const SPAN: usize = 32;
 const LANES: usize = 8;
 
 /// A block of variables of (D.1), the others held fixed.
@@ -77,6 +82,22 @@ impl<T: Real> Block<T> {
         }
         self.sign.clear();
         self.sign.resize(stride, 1.0);
+    }
+
+    /// Fills in what lies below the diagonal from what lies above, group of rows by group.
+    pub(super) fn mirror(&mut self, group: usize) {
+        let stride = self.stride;
+        for first in (group..self.size).step_by(group) {
+            let (above, below) = self.kernel.split_at_mut(first * stride);
+            for start in (0..first).step_by(group) {
+                for row in first..(first + group).min(self.size) {
+                    let target = &mut below[(row - first) * stride + start..][..group];
+                    for (k, value) in target.iter_mut().enumerate() {
+                        *value = above[(start + k) * stride + row];
+                    }
+                }
+            }
+        }
     }
 
     fn row(&self, k: usize) -> &[T] {
@@ -158,43 +179,37 @@ impl<T: Real> Block<T> {
     /// least v that can go down.
     #[inline(always)]
     fn extremes(&mut self, moved: Option<(usize, usize, f64)>) -> (Found, f64) {
-        let mut most = [f64::NEG_INFINITY; LANES];
-        let mut place = [0u64; LANES];
-        let mut least = [f64::NEG_INFINITY; LANES];
         let stride = self.stride;
-        if let Some((i, j, step)) = moved {
-            let (first, second) = (&self.kernel[i * stride..][..stride], &self.kernel[j * stride..][..stride]);
-            let value = &mut self.value[..stride];
-            for k in 0..stride {
-                let difference: f64 = first[k].into() - second[k].into();
-                value[k] -= step * difference;
+        let mut best = Found { place: 0, value: f64::NEG_INFINITY };
+        let mut least = [f64::NEG_INFINITY; LANES];
+        let (i, j, step) = moved.unwrap_or((0, 0, 0.0));
+        let (first, second) = (&self.kernel[i * stride..][..stride], &self.kernel[j * stride..][..stride]);
+        // (D.4): the ridge belongs to the two that moved.
+        self.value[i] -= step * self.ridge[i];
+        self.value[j] += step * self.ridge[j];
+        let spans = self.value.as_chunks_mut::<SPAN>().0.iter_mut().zip(self.up.as_chunks::<SPAN>().0);
+        let spans = spans.zip(self.down.as_chunks::<SPAN>().0);
+        let rows = first.as_chunks::<SPAN>().0.iter().zip(second.as_chunks::<SPAN>().0);
+        for (number, (((value, up), down), (first, second))) in spans.zip(rows).enumerate() {
+            let mut most = [f64::NEG_INFINITY; LANES];
+            for start in (0..SPAN).step_by(LANES) {
+                for lane in 0..LANES {
+                    let k = start + lane;
+                    let difference: f64 = first[k].into() - second[k].into();
+                    let now = value[k] - step * difference;
+                    value[k] = now;
+                    most[lane] = larger(now + up[k], most[lane]);
+                    least[lane] = larger(down[k] - now, least[lane]);
+                }
             }
-            // (D.4): the ridge belongs to the two that moved.
-            value[i] -= step * self.ridge[i];
-            value[j] += step * self.ridge[j];
-        }
-        let (value, up, down) = (&self.value[..stride], &self.up[..stride], &self.down[..stride]);
-        for start in (0..stride).step_by(LANES) {
-            for lane in 0..LANES {
-                let k = start + lane;
-                let rising = value[k] + up[k];
-                let better = rising > most[lane];
-                most[lane] = if better { rising } else { most[lane] };
-                place[lane] = if better { start as u64 } else { place[lane] };
-                let falling = down[k] - value[k];
-                least[lane] = if falling > least[lane] { falling } else { least[lane] };
+            let most = largest(most);
+            if most > best.value {
+                best = Found { place: number * SPAN, value: most };
             }
         }
-        let mut found = Found { place: usize::MAX, value: f64::NEG_INFINITY };
-        let mut bottom = f64::NEG_INFINITY;
-        for lane in 0..LANES {
-            let at = place[lane] as usize + lane;
-            if most[lane] > found.value || (most[lane] == found.value && at < found.place) {
-                found = Found { place: at, value: most[lane] };
-            }
-            bottom = if least[lane] > bottom { least[lane] } else { bottom };
-        }
-        (found, bottom)
+        let within = best.place..(best.place + SPAN).min(stride);
+        let found = within.clone().find(|&k| self.value[k] + self.up[k] == best.value);
+        (Found { place: found.unwrap_or(best.place), ..best }, largest(least))
     }
 
     /// The variable that gains most together with `top`: `(v_i − v_k)² / (Q_ii + Q_kk − 2 K_ik)`, largest.
@@ -202,35 +217,33 @@ impl<T: Real> Block<T> {
     fn partner(&self, top: Found) -> Option<usize> {
         let stride = self.stride;
         let row = &self.kernel[top.place * stride..][..stride];
-        let (value, down, diagonal) = (&self.value[..stride], &self.down[..stride], &self.diagonal[..stride]);
-        let own = diagonal[top.place];
-        let mut best = [0.0f32; LANES];
-        let mut place = [u32::MAX; LANES];
-        for start in (0..stride).step_by(LANES) {
-            for lane in 0..LANES {
-                let k = start + lane;
-                // −∞ where the variable cannot go down.
-                let slope = (top.value - value[k] + down[k]) as f32;
-                let slope = if slope > 0.0 { slope } else { 0.0 };
-                let kernel: f64 = row[k].into();
-                let curvature = own + diagonal[k] - 2.0 * kernel as f32;
-                let curvature = if curvature > TINY as f32 { curvature } else { TINY as f32 };
-                let gain = slope * slope / curvature;
-                let better = gain > best[lane];
-                best[lane] = if better { gain } else { best[lane] };
-                place[lane] = if better { start as u32 } else { place[lane] };
-            }
-        }
-        let (mut partner, mut gain) = (None, 0.0);
-        for lane in 0..LANES {
-            if place[lane] != u32::MAX {
-                let at = place[lane] as usize + lane;
-                if best[lane] > gain || (best[lane] == gain && partner.is_some_and(|other| at < other)) {
-                    (partner, gain) = (Some(at), best[lane]);
+        let own = self.diagonal[top.place];
+        let gain = |value: f64, down: f64, diagonal: f32, kernel: T| {
+            // −∞ where the variable cannot go down.
+            let slope = (top.value - value + down) as f32;
+            let slope = if slope > 0.0 { slope } else { 0.0 };
+            let curvature = own + diagonal - 2.0 * kernel.to_single();
+            slope * slope / if curvature > TINY as f32 { curvature } else { TINY as f32 }
+        };
+        let (mut best, mut place) = (0.0, None);
+        let spans = self.value.as_chunks::<SPAN>().0.iter().zip(self.down.as_chunks::<SPAN>().0);
+        let spans = spans.zip(self.diagonal.as_chunks::<SPAN>().0).zip(row.as_chunks::<SPAN>().0);
+        for (number, (((value, down), diagonal), row)) in spans.enumerate() {
+            let mut most = [0.0f32; LANES];
+            for start in (0..SPAN).step_by(LANES) {
+                for lane in 0..LANES {
+                    let k = start + lane;
+                    let gain = gain(value[k], down[k], diagonal[k], row[k]);
+                    most[lane] = if gain > most[lane] { gain } else { most[lane] };
                 }
             }
+            let most = most.iter().fold(0.0, |a: f32, &b| if b > a { b } else { a });
+            if most > best {
+                (best, place) = (most, Some(number * SPAN));
+            }
         }
-        partner
+        let start = place?;
+        (start..start + SPAN).find(|&k| gain(self.value[k], self.down[k], self.diagonal[k], row[k]) == best)
     }
 
     /// (D.4): the exact step along the segment, clipped; `None` when it has no end.
@@ -246,7 +259,8 @@ impl<T: Real> Block<T> {
         let (room_i, room_j) = (room(i, self.sign[i]), room(j, -self.sign[j]));
         let room = room_i.min(room_j);
         let wanted = if curvature > 0.0 { slope / curvature } else { f64::INFINITY };
-        if wanted.min(room) == f64::INFINITY {
+        let size = 1.0 + own(i).abs() + own(j).abs();
+        if !(wanted.min(room) * size < HUGE) {
             return None;
         }
         let target = |k: usize, room_k: f64, direction: f64| {
@@ -290,7 +304,7 @@ impl<T: Real> Block<T> {
             let descent = self.sign[place] * self.value[place];
             let wanted = if own > 0.0 { descent / own } else { descent.signum() * f64::INFINITY };
             let alpha = (self.alpha[place] + wanted).clamp(0.0, self.upper[place]);
-            if !alpha.is_finite() {
+            if !(alpha * (1.0 + own.abs()) < HUGE) {
                 return Outcome { steps, unbounded: true };
             }
             let step = self.sign[place] * (alpha - self.alpha[place]);
@@ -308,4 +322,14 @@ impl<T: Real> Block<T> {
         }
         Outcome { steps, unbounded: false }
     }
+}
+
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+fn largest(lanes: [f64; LANES]) -> f64 {
+    lanes.iter().fold(f64::NEG_INFINITY, |a, &b| larger(b, a))
 }

@@ -38,15 +38,19 @@ use super::smo::{self, DualSolution};
 use super::start::{Snapshot, Start, feasible};
 use super::{Precision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop, poll_keeping};
+use crate::data::Matrix;
 use crate::error::Error;
-use crate::kernel::Tiles;
+use crate::kernel::{Packed, Tiles};
 use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
 use block::Block;
 use rows::{KernelRows, Move};
 
 /// The first block, and the largest. It doubles when most of its variables move, and halves when few do.
-const BLOCK: (usize, usize) = (512, 2048);
+const BLOCK: (u64, u64) = (512, 2048);
+
+/// The same for kernel values that are dear.
+const DEAR_BLOCK: (u64, u64) = (256, 512);
 
 /// The block is solved to this part of the whole's violation.
 const INNER: f64 = 0.1;
@@ -88,14 +92,26 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 
 /// Bytes that are needed without any row being kept.
 fn need(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
-    let (rows, size) = (problem.len(), size_of_precision(settings));
-    let block = BLOCK.1.min(rows) as u64;
-    let vectors = 12 * 8 * rows as u64;
-    vectors + block * block * size + rows::panel_bytes(problem.gram(), rows, size)
+    let matrix = problem.points().matrix();
+    shared_bytes(matrix, settings.precision) + own_bytes(matrix, problem.len(), settings.precision)
 }
 
-fn size_of_precision(settings: &Settings) -> u64 {
-    if settings.precision == Precision::Double { 8 } else { 4 }
+/// Bytes that all machines of a training share: the data, and its rows laid out for products.
+pub(crate) fn shared_bytes(matrix: &Matrix, precision: Precision) -> u64 {
+    let packed = match precision {
+        Precision::Single => Packed::<f32>::bytes(matrix),
+        Precision::Double => Packed::<f64>::bytes(matrix),
+    };
+    matrix.bytes() + packed
+}
+
+/// Bytes that a machine of so many rows needs for itself: vectors, a block, and panels.
+pub(crate) fn own_bytes(matrix: &Matrix, rows: usize, precision: Precision) -> u64 {
+    let size = if precision == Precision::Double { 8 } else { 4 };
+    let (rows, block) = (rows as u64, BLOCK.1.min(rows as u64));
+    let row_entries = matrix.entries() as u64 / matrix.rows().max(1) as u64;
+    let slots = (matrix.columns() as u64).min(row_entries.saturating_mul(f32::LANES as u64));
+    20 * 8 * rows + block * block * size + rows * slots * size
 }
 
 pub(super) fn solve(
@@ -174,6 +190,9 @@ struct Engine<'a, T: Real> {
     working: Vec<u32>,
     /// Whose kernel values the block holds.
     loaded: Vec<u32>,
+    /// The first block and the largest.
+    sizes: (u64, u64),
+    dear: bool,
     /// What u still lacks before the first block.
     pending: Vec<Move>,
     /// No point of a convex problem has a lower objective.
@@ -198,7 +217,8 @@ impl<'a, T: Real> Engine<'a, T> {
     fn new(problem: &'a DualProblem<'a>, memory: u64, start: Start) -> Self {
         let (variables, gram) = (problem.len(), problem.gram());
         let tiles = Tiles::new(gram.kernel(), gram.points());
-        let memory = if tiles.cost() < DEAR { memory.min(HOT) } else { memory };
+        let dear = tiles.cost() >= DEAR;
+        let memory = if dear { memory } else { memory.min(HOT) };
         let rows = KernelRows::new(tiles, problem.rows(), gram.workers(), memory);
         let mut engine = Engine {
             problem,
@@ -211,10 +231,13 @@ impl<'a, T: Real> Engine<'a, T> {
             settled: vec![0; variables],
             working: Vec::new(),
             loaded: Vec::new(),
+            sizes: if dear { DEAR_BLOCK } else { BLOCK },
+            dear,
             pending: Vec::new(),
             floor: floor(problem),
-            walk: Walk { size: BLOCK.0 as u64, ..Walk::default() },
+            walk: Walk::default(),
         };
+        engine.walk.size = engine.sizes.0;
         let alpha = match start {
             Start::Scratch => problem.start().to_vec(),
             Start::Alpha(alpha) => feasible(problem, &alpha),
@@ -310,8 +333,11 @@ impl<'a, T: Real> Engine<'a, T> {
         let outcome = self.block.solve(self.problem.coupling(), target, most);
         self.walk.steps += outcome.steps;
         self.walk.blocks += 1;
+        if outcome.unbounded {
+            return ControlFlow::Break(None);
+        }
         let (moves, gain) = self.take_block();
-        if outcome.unbounded || moves.is_empty() {
+        if moves.is_empty() {
             return ControlFlow::Break(None);
         }
         self.walk.objective -= gain;
@@ -337,8 +363,8 @@ impl<'a, T: Real> Engine<'a, T> {
             return ControlFlow::Continue(());
         }
         self.walk.size = match moves.len() * 8 / self.working.len() {
-            0 => (self.walk.size / 2).max(BLOCK.0 as u64 / 2),
-            4.. => (self.walk.size * 2).min(BLOCK.1 as u64),
+            0 => (self.walk.size / 2).max(self.sizes.0 / 2),
+            4.. => (self.walk.size * 2).min(self.sizes.1),
             _ => self.walk.size,
         };
         let work = self.rows.active() as f64 * self.tiles.cost();
@@ -481,7 +507,7 @@ impl<'a, T: Real> Engine<'a, T> {
     /// The next block: up to half of the one before, the newest first, as far as they may still move; then those that violate
     /// most, up and down in turn.
     fn choose(&mut self, levels: Levels) {
-        if self.rows.active() <= BLOCK.1 {
+        if self.rows.active() as u64 <= self.sizes.1 {
             self.working = (0..self.alpha.len() as u32).filter(|&k| self.active[k as usize]).collect();
             return;
         }
@@ -555,18 +581,23 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 
     fn load_kernel(&mut self) {
-        let size = self.working.len();
-        let (problem, tiles, stride) = (self.problem, &self.tiles, Block::<T>::stride(size));
+        let (problem, tiles, stride) = (self.problem, &self.tiles, Block::<T>::stride(self.working.len()));
         let rows: Vec<usize> = self.working.iter().map(|&k| problem.rows()[k as usize]).collect();
         let passing: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
         let panels = rows::panels(tiles, &rows);
+        // Half of the values are dearer than a look at the other half.
+        let mirrored = self.dear;
         problem.gram().workers().fill_chunks(&mut self.block.kernel, rows::GROUP * stride, |start, chunk| {
             let (first, count) = (start / stride, chunk.len() / stride);
-            for (number, panel) in panels.iter().enumerate() {
+            let skipped = if mirrored { first / T::LANES } else { 0 };
+            for (number, panel) in panels.iter().enumerate().skip(skipped) {
                 let targets: Vec<usize> = (0..count).map(|k| k * stride + number * T::LANES).collect();
                 tiles.fill(panel, &passing[first..first + count], &targets, chunk);
             }
         });
+        if mirrored {
+            self.block.mirror(rows::GROUP);
+        }
     }
 
     /// Takes over the block's α. Hands back the moves, and by how much they lower the objective:
@@ -667,7 +698,7 @@ impl<'a, T: Real> Engine<'a, T> {
         let near = |&k: &usize| {
             let slope = gradient[k] - self.problem.signs()[k] * multipliers[self.side(k)];
             // Also where it is not a number.
-            self.alpha[k] == 0.0 && !(slope > NEAR * error)
+            self.alpha[k] == 0.0 && !(slope > NEAR * error.max(LEAST_ERROR))
         };
         let near: Vec<usize> = (0..self.alpha.len()).filter(near).collect();
         self.renew_values(&near, &support, poll)?;
@@ -728,7 +759,7 @@ impl<'a, T: Real> Engine<'a, T> {
         let &[blocks, size, renewals, idle_steps] = counters.as_slice() else { return false };
         let within = |list: &[u64]| list.iter().all(|&k| k < variables as u64);
         let counted = [snapshot.iterations, blocks, renewals, idle_steps].iter().chain(settled).all(|&k| k < 1 << 60);
-        let sized = (1..=BLOCK.1 as u64).contains(&size);
+        let sized = (1..=BLOCK.1).contains(&size);
         let fits = snapshot.fits(self.problem) && within(active) && within(working) && settled.len() == variables;
         if !(fits && counted && sized) {
             return false;
@@ -747,8 +778,10 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 }
 
-/// How many times the largest error that was seen a row must be off the margin to be left as it is.
+/// How many times the largest error that was seen a row must be off the margin to be left as it is, and the least error that
+/// is reckoned with.
 const NEAR: f64 = 10.0;
+const LEAST_ERROR: f64 = 1e-5;
 
 /// Rows off the margin that the error is seen at, about.
 const SAMPLE: usize = 256;

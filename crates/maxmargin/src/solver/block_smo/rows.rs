@@ -2,7 +2,7 @@
 
 use super::slab::Slab;
 use super::slots::Slots;
-use crate::kernel::{Gram, Panel, Tiles};
+use crate::kernel::{Panel, Tiles};
 use crate::simd::{Real, vectorised};
 use crate::workers::Workers;
 
@@ -275,15 +275,6 @@ impl<'a, T: Real> Part<'a, T> {
         }
         true
     }
-}
-
-/// Bytes that the panels of `rows` rows take, the points' packed rows included; `size` is that of a number.
-pub(super) fn panel_bytes(gram: Gram<'_>, rows: usize, size: u64) -> u64 {
-    let matrix = gram.points().matrix();
-    let packed = matrix.entries() as u64 * (size + 4) + 12 * matrix.rows() as u64;
-    let entries = matrix.entries() as u64 / matrix.rows().max(1) as u64 * 64;
-    let columns = (matrix.columns() as u64).min(entries);
-    packed + rows as u64 * columns * size
 }
 
 /// Panels of these rows.
