@@ -144,7 +144,6 @@ fn threads_and_memory_change_no_byte_of_a_model() {
 }
 
 #[test]
-#[ignore = "side by side each machine gets its share of the memory, which may be too little for any"]
 fn what_is_enough_memory_for_one_thread_is_enough_for_many() {
     let (_, data, params) = trainings().into_iter().find(|(name, ..)| *name == "one against one").unwrap();
     let training = with_memory(&params, least_memory(&data, &params));
