@@ -149,6 +149,14 @@ impl<'a, T: Real> KernelRows<'a, T> {
         keep: impl Fn(u32) -> bool + Sync,
         sums: impl Fn(u32) -> f64 + Sync,
     ) {
+        // Longer rows may be too many for the budget: then none is kept, and there are fewer slots for new ones.
+        let width = |part: &Part<'a, T>| {
+            (part.first as u32..part.end as u32).filter(|&k| keep(k)).count().next_multiple_of(T::LANES)
+        };
+        let width: usize = self.parts.iter().map(width).sum();
+        if (self.slots.len() * width * size_of::<T>()) as u64 > self.budget {
+            self.slots = Slots::new(self.slots.owners());
+        }
         let kept: Vec<(u32, usize)> = self.slots.kept().collect();
         let (tiles, slots) = (&self.tiles, self.slots.len());
         let kept_all =
@@ -238,7 +246,7 @@ impl<'a, T: Real> Part<'a, T> {
         sums: impl Fn(u32) -> f64,
     ) -> bool {
         let active: Vec<u32> = (self.first as u32..self.end as u32).filter(|&k| keep(k)).collect();
-        if active == self.active {
+        if active == self.active && slots > 0 {
             return true;
         }
         let old_places: Vec<Option<usize>> = active.iter().map(|k| self.active.binary_search(k).ok()).collect();
