@@ -146,10 +146,16 @@ impl<T: Real> Packed<T> {
         Packed { binary: binary && matches!(layout, Layout::Sparse { .. }), layout, norms }
     }
 
-    /// Bytes that the packed rows of a matrix take, beside the matrix, at most.
+    /// Bytes that the packed rows of a matrix take, beside the matrix. Entries that are 0 are not looked for, but counted.
     pub(crate) fn bytes(matrix: &Matrix) -> u64 {
-        let (size, entries) = (size_of::<T>() as u64, matrix.entries() as u64);
-        entries * (size + 4) + matrix.rows() as u64 * (8 + size)
+        let size = size_of::<T>() as u64;
+        let (rows, columns, stored) = (matrix.rows() as u64, matrix.columns() as u64, matrix.entries());
+        let numbers = match Layout::<T>::shared(matrix, stored) {
+            Some(_) => 0,
+            None if is_dense(matrix, stored) => rows.saturating_mul(columns) * size,
+            None => stored as u64 * (size + 4) + rows * 8,
+        };
+        numbers + rows * size
     }
 }
 
