@@ -17,6 +17,21 @@ pub(crate) trait MachineControl: Control {
     fn end(&mut self);
 }
 
+/// What is heard on the calling thread.
+pub(crate) enum Event<R> {
+    /// The control broke: machines under way will stop.
+    Broke,
+    /// A machine is done.
+    Done {
+        /// Which one.
+        number: usize,
+        /// What became of it.
+        result: R,
+        /// Whether the control broke it.
+        broke: bool,
+    },
+}
+
 enum Message<R> {
     Progress(Progress),
     Done { number: usize, result: R, broke: bool },
@@ -50,15 +65,15 @@ impl<R> MachineControl for Relay<'_, R> {
     fn end(&mut self) {}
 }
 
-/// Calls `work` for each machine that waits, in this order, as many at a time as there are threads; `done(machine, result,
-/// whether the control broke it)` is called on this thread. Progress counts the machines that are done, of `count`.
+/// Calls `work` for each machine that waits, in this order, as many at a time as there are threads; `hear` is called on this
+/// thread. Progress counts the machines that are done, of `count`.
 pub(crate) fn run<R: Send>(
     workers: &Workers,
     waiting: &[usize],
     count: usize,
     work: impl Fn(usize, &mut dyn MachineControl) -> R + Sync,
     control: &mut dyn Control,
-    mut done: impl FnMut(usize, R, bool, &mut dyn Control),
+    mut hear: impl FnMut(Event<R>, &mut dyn Control),
 ) {
     let (heard, stop) = (AtomicBool::new(true), OnceLock::new());
     let (sender, receiver) = channel();
@@ -79,16 +94,46 @@ pub(crate) fn run<R: Send>(
             match message {
                 Message::Progress(progress) => {
                     let machine = (finished.min(count - 1), count);
-                    if let ControlFlow::Break(reason) = control.poll(Progress { machine, ..progress }) {
-                        let _ = stop.set(reason);
+                    if let ControlFlow::Break(reason) = control.poll(Progress { machine, ..progress })
+                        && stop.set(reason).is_ok()
+                    {
+                        hear(Event::Broke, control);
                     }
                     heard.store(true, Ordering::Relaxed);
                 }
                 Message::Done { number, result, broke } => {
                     finished += 1;
-                    done(number, result, broke, control);
+                    hear(Event::Done { number, result, broke }, control);
                 }
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_break_is_heard_before_the_machines_that_it_ends() {
+        let workers = Workers::new(2).unwrap();
+        // Each machine works until it is told to stop.
+        let work = |_: usize, control: &mut dyn MachineControl| loop {
+            if let ControlFlow::Break(reason) = control.poll(Progress::default()) {
+                return reason;
+            }
+        };
+        let mut heard = Vec::new();
+        let mut control = |_: Progress| ControlFlow::Break(Stop::Interrupted);
+        run(&workers, &[0, 1, 2], 3, work, &mut control, |event, _| match event {
+            Event::Broke => heard.push(None),
+            Event::Done { number, result, broke } => {
+                assert!(broke && result == Stop::Interrupted);
+                heard.push(Some(number));
+            }
+        });
+        assert_eq!(heard[0], None);
+        heard.sort_unstable();
+        assert_eq!(heard, [None, Some(0), Some(1), Some(2)]);
+    }
 }

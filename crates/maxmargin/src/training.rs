@@ -13,7 +13,7 @@ use crate::geometry::check_separable;
 use crate::kernel::{Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
 use crate::problem::{Bias, Loss, MarginParts, MarginProblem};
-use crate::relay::{self, MachineControl};
+use crate::relay::{self, Event, MachineControl};
 use crate::solver::{self, Decision, Settings, Snapshot, Solution, SolverKind, Start};
 use crate::workers::Workers;
 
@@ -487,18 +487,27 @@ impl Training {
         let work = |number: usize, control: &mut dyn MachineControl| {
             self.fit_machine(number, &one, parts, &states[number], &settings, control)
         };
-        relay::run(shared.workers, &waiting, count, work, control, |number, result, broke, control| match result {
-            Ok(finished) if broke => broken[number] = Some(finished),
-            Ok(finished) => {
-                checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
-                if control.wants_snapshot(&Progress { machine: (number, count), ..Progress::default() }) {
-                    control.keep_checkpoint(checkpoint);
+        relay::run(shared.workers, &waiting, count, work, control, |event, control| {
+            let number = match event {
+                // Before the certificates of what was broken, which may take long.
+                Event::Broke => count - 1,
+                Event::Done { number, result: Ok(finished), broke: false } => {
+                    checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
+                    number
                 }
-            }
-            Err(error) => {
-                if failed.as_ref().is_none_or(|(other, _)| number < *other) {
-                    failed = Some((number, error));
+                Event::Done { number, result: Ok(finished), broke: true } => {
+                    broken[number] = Some(finished);
+                    return;
                 }
+                Event::Done { number, result: Err(error), .. } => {
+                    if failed.as_ref().is_none_or(|(other, _)| number < *other) {
+                        failed = Some((number, error));
+                    }
+                    return;
+                }
+            };
+            if control.wants_snapshot(&Progress { machine: (number, count), ..Progress::default() }) {
+                control.keep_checkpoint(checkpoint);
             }
         });
         match failed {
