@@ -311,11 +311,8 @@ impl<'a, T: Real> Tiles<'a, T> {
         let Some((_, packed)) = self.fast else { return };
         let matrix = panel.points.matrix();
         panel.clear();
-        panel.binary = packed.binary && {
-            let mut ones = true;
-            rows.iter().for_each(|&row| matrix.visit(row, |_, value| ones &= value == 0.0 || value == 1.0));
-            ones
-        };
+        let own = std::ptr::eq(panel.points, self.points).then_some(packed);
+        panel.binary = packed.binary && (own.is_some() || has_ones_alone(matrix, rows));
         let columns = matrix.columns();
         let narrow = columns <= FEW_COLUMNS;
         if !narrow && panel.slots.is_empty() {
@@ -330,23 +327,9 @@ impl<'a, T: Real> Tiles<'a, T> {
             panel.values.resize(size.max(panel.values.len()), T::default());
         }
         panel.norms.fill(T::default());
-        for (lane, &row) in rows.iter().enumerate() {
-            let mut norm = T::default();
-            let (first, lane_of_group) = (lane / panel.group * columns, lane % panel.group);
-            matrix.visit(row, |column, value| {
-                if value == 0.0 {
-                    return;
-                }
-                let value = T::of(value);
-                norm = value.fused(value, norm);
-                let slot = panel.slot(column, narrow);
-                if panel.binary {
-                    panel.bytes[slot * lanes + lane] = 1;
-                } else {
-                    panel.values[(first + slot) * panel.group + lane_of_group] = value;
-                }
-            });
-            panel.norms[lane] = norm;
+        match own {
+            Some(packed) => panel.take_packed(packed, rows, columns),
+            None => panel.take(matrix, rows),
         }
     }
 
@@ -435,6 +418,13 @@ impl<'a, T: Real> Tiles<'a, T> {
     }
 }
 
+/// Whether all entries of these rows are 0 or 1.
+fn has_ones_alone(matrix: &Matrix, rows: &[usize]) -> bool {
+    let mut ones = true;
+    rows.iter().for_each(|&row| matrix.visit(row, |_, value| ones &= value == 0.0 || value == 1.0));
+    ones
+}
+
 impl<'p, T: Real> Panel<'p, T> {
     fn new(points: &'p Points, lanes: usize) -> Self {
         Panel {
@@ -461,6 +451,68 @@ impl<'p, T: Real> Panel<'p, T> {
         self.lanes
     }
 
+    /// Puts in rows of any matrix.
+    fn take(&mut self, matrix: &Matrix, rows: &[usize]) {
+        let columns = matrix.columns();
+        for (lane, &row) in rows.iter().enumerate() {
+            let mut norm = T::default();
+            matrix.visit(row, |column, value| {
+                if value != 0.0 {
+                    let value = T::of(value);
+                    norm = value.fused(value, norm);
+                    self.put(lane, column, value, columns);
+                }
+            });
+            self.norms[lane] = norm;
+        }
+    }
+
+    /// Puts in rows that are packed already.
+    fn take_packed(&mut self, packed: &Packed<T>, rows: &[usize], columns: usize) {
+        for (lane, &row) in rows.iter().enumerate() {
+            self.norms[lane] = packed.norms[row];
+        }
+        match packed.layout.borrow() {
+            Laid::Dense { values, .. } if self.slots.is_empty() => {
+                for (first, rows) in rows.chunks(self.group).enumerate() {
+                    let group = &mut self.values[first * self.group * columns..][..self.group * columns];
+                    for (column, lanes) in group.chunks_mut(self.group).enumerate() {
+                        lanes.iter_mut().zip(rows).for_each(|(lane, &row)| *lane = values[row * columns + column]);
+                    }
+                }
+            }
+            Laid::Dense { values, .. } => {
+                for (lane, &row) in rows.iter().enumerate() {
+                    for (column, &value) in values[row * columns..][..columns].iter().enumerate() {
+                        if value != T::default() {
+                            self.put(lane, column, value, columns);
+                        }
+                    }
+                }
+            }
+            Laid::Sparse { offsets, indices, values } => {
+                for (lane, &row) in rows.iter().enumerate() {
+                    let span = offsets[row] as usize..offsets[row + 1] as usize;
+                    for (&column, &value) in indices[span.clone()].iter().zip(&values[span]) {
+                        self.put(lane, column as usize, value, columns);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts in one entry.
+    #[inline(always)]
+    fn put(&mut self, lane: usize, column: usize, value: T, columns: usize) {
+        let slot = self.slot(column);
+        if self.binary {
+            self.bytes[slot * self.lanes + lane] = 1;
+        } else {
+            let first = lane / self.group * columns;
+            self.values[(first + slot) * self.group + lane % self.group] = value;
+        }
+    }
+
     /// Takes all rows out.
     fn clear(&mut self) {
         if self.slots.is_empty() {
@@ -479,8 +531,9 @@ impl<'p, T: Real> Panel<'p, T> {
     }
 
     /// The slot of a column, a new one if it has none.
-    fn slot(&mut self, column: usize, narrow: bool) -> usize {
-        if narrow {
+    #[inline(always)]
+    fn slot(&mut self, column: usize) -> usize {
+        if self.slots.is_empty() {
             return column;
         }
         if self.slots[column] == u32::MAX {

@@ -28,6 +28,7 @@
 //! **References.** Fan, Chen, Lin 2005 (pairs); Joachims 1999 (blocks, shrinking); Wen et al. 2018 (keeping half of a block).
 
 mod block;
+mod choice;
 mod rows;
 mod slab;
 mod slots;
@@ -44,13 +45,14 @@ use crate::kernel::{Packed, Tiles};
 use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
 use block::Block;
+use choice::{Levels, View};
 use rows::{KernelRows, Move};
 
 /// The first block, and the largest. It doubles when most of its variables move, and halves when few do.
-const BLOCK: (u64, u64) = (512, 2048);
+const BLOCK: (u64, u64) = (1024, 2048);
 
 /// The same for kernel values that are dear.
-const DEAR_BLOCK: (u64, u64) = (256, 512);
+const DEAR_BLOCK: (u64, u64) = (256, 1024);
 
 /// The block is solved to this part of the whole's violation.
 const INNER: f64 = 0.1;
@@ -68,10 +70,9 @@ const PATIENCE: u64 = 2;
 /// Variables are set aside when that makes rows shorter by this part.
 const WORTH_IT: f64 = 0.2;
 
-/// Kernel values with less arithmetic than this are computed in less time than memory takes that was never touched: of
-/// these, no more is kept than fits next to the processor.
+/// Kernel values with less arithmetic than this are computed in less time than memory takes that was never touched: rows of
+/// them are not kept.
 const DEAR: f64 = 32.0;
-const HOT: u64 = 16 << 20;
 
 /// Kernel values between two polls, each counted by its arithmetic: some ten milliseconds.
 const WORK_A_POLL: f64 = 2e8;
@@ -165,15 +166,6 @@ enum End {
     HandedOver { alpha: Vec<f64>, iterations: u64 },
 }
 
-/// Between which v a variable has somebody to move with: one that can go up from `up_from` on, one that can go down below
-/// `down_to`; for either sign.
-#[derive(Clone, Copy, Debug)]
-struct Levels {
-    up_from: [f64; 2],
-    down_to: [f64; 2],
-    violation: f64,
-}
-
 /// The search between two blocks.
 struct Engine<'a, T: Real> {
     problem: &'a DualProblem<'a>,
@@ -218,7 +210,7 @@ impl<'a, T: Real> Engine<'a, T> {
         let (variables, gram) = (problem.len(), problem.gram());
         let tiles = Tiles::new(gram.kernel(), gram.points());
         let dear = tiles.cost() >= DEAR;
-        let memory = if dear { memory } else { memory.min(HOT) };
+        let memory = if dear { memory } else { 0 };
         let rows = KernelRows::new(tiles, problem.rows(), gram.workers(), memory);
         let mut engine = Engine {
             problem,
@@ -276,7 +268,7 @@ impl<'a, T: Real> Engine<'a, T> {
                 break stop;
             }
             self.refresh();
-            let levels = self.levels();
+            let levels = self.view().levels(self.active());
             if self.walk.blocks.is_multiple_of(GAP_EVERY) {
                 gap = Some(self.problem.gap(&self.alpha, &self.gradient())).filter(|gap| gap.is_finite());
             }
@@ -323,7 +315,10 @@ impl<'a, T: Real> Engine<'a, T> {
         progress: Progress,
         control: &mut dyn Control,
     ) -> ControlFlow<Option<Stop>> {
-        let before = self.snapshot();
+        let work = self.rows.active() as f64 * self.tiles.cost();
+        let at_once = ((WORK_A_POLL / work) as usize).max(1);
+        // Where there are polls in the middle of the block, one can only go on from before it.
+        let before = (self.walk.size as usize > at_once).then(|| self.snapshot());
         self.choose(levels);
         self.load_block();
         // Nothing but the block moves: then its optimum is the problem's.
@@ -336,15 +331,14 @@ impl<'a, T: Real> Engine<'a, T> {
         if outcome.unbounded {
             return ControlFlow::Break(None);
         }
-        let (moves, gain) = self.take_block();
-        if moves.is_empty() {
+        let (moves, gain) = self.moves();
+        self.walk.objective -= gain;
+        if moves.is_empty() || !(gain.is_finite() && self.walk.objective >= 2.0 * self.floor) {
+            // In this precision the kernel is none: what was gained is not there.
             return ControlFlow::Break(None);
         }
-        self.walk.objective -= gain;
-        if !(gain.is_finite() && self.walk.objective >= 2.0 * self.floor) {
-            // In this precision the kernel is none: what was gained is not there.
-            self.alpha = before.alpha;
-            return ControlFlow::Break(None);
+        for (&variable, &alpha) in self.working.iter().zip(&self.block.alpha) {
+            self.alpha[variable as usize] = alpha;
         }
         self.walk.idle_steps = if gain > 4.0 * f64::EPSILON * self.walk.objective.abs() {
             0
@@ -363,14 +357,13 @@ impl<'a, T: Real> Engine<'a, T> {
             return ControlFlow::Continue(());
         }
         self.walk.size = match moves.len() * 8 / self.working.len() {
-            0 => (self.walk.size / 2).max(self.sizes.0 / 2),
+            0 => (self.walk.size / 2).max(self.sizes.0),
             4.. => (self.walk.size * 2).min(self.sizes.1),
             _ => self.walk.size,
         };
-        let work = self.rows.active() as f64 * self.tiles.cost();
-        let at_once = ((WORK_A_POLL / work) as usize).clamp(1, moves.len());
         for (number, part) in moves.chunks(at_once).enumerate() {
             if number > 0
+                && let Some(before) = &before
                 && let ControlFlow::Break(stop) = poll_keeping(control, progress, || before.clone())
             {
                 return ControlFlow::Break(Some(stop));
@@ -402,7 +395,7 @@ impl<'a, T: Real> Engine<'a, T> {
         }
         self.renew(&mut poll)?;
         self.walk.renewals += 1;
-        let levels = self.levels_of(0..self.alpha.len());
+        let levels = self.view().levels(0..self.alpha.len());
         if levels.violation <= tolerance {
             return ControlFlow::Break(Some(Stop::Converged));
         }
@@ -451,114 +444,28 @@ impl<'a, T: Real> Engine<'a, T> {
         self.value.iter().zip(self.problem.signs()).map(|(value, sign)| -sign * value).collect()
     }
 
-    /// Whether a variable can move up, and down, along its sign.
-    fn free(&self, k: usize) -> (bool, bool) {
-        let (grow, shrink) = (self.alpha[k] < self.problem.upper()[k], self.alpha[k] > 0.0);
-        if self.problem.signs()[k] > 0.0 { (grow, shrink) } else { (shrink, grow) }
-    }
-
-    fn side(&self, k: usize) -> usize {
-        usize::from(self.problem.signs()[k] > 0.0)
-    }
-
-    fn levels(&self) -> Levels {
-        self.levels_of((0..self.alpha.len()).filter(|&k| self.active[k]))
-    }
-
-    fn levels_of(&self, variables: impl Iterator<Item = usize>) -> Levels {
-        let (mut most, mut least) = ([f64::NEG_INFINITY; 2], [f64::INFINITY; 2]);
-        for k in variables {
-            let ((up, down), side, value) = (self.free(k), self.side(k), self.value[k]);
-            if up && value > most[side] {
-                most[side] = value;
-            }
-            if down && value < least[side] {
-                least[side] = value;
-            }
-        }
-        match self.problem.coupling() {
-            Coupling::All => {
-                let (most, least) = (most[0].max(most[1]), least[0].min(least[1]));
-                Levels { up_from: [least; 2], down_to: [most; 2], violation: most - least }
-            }
-            Coupling::BySign => {
-                Levels { up_from: least, down_to: most, violation: (most[0] - least[0]).max(most[1] - least[1]) }
-            }
-            Coupling::None => {
-                let violation = most[0].max(most[1]).max(-least[0]).max(-least[1]);
-                Levels { up_from: [0.0; 2], down_to: [0.0; 2], violation }
-            }
+    fn view(&self) -> View<'_> {
+        View {
+            coupling: self.problem.coupling(),
+            alpha: &self.alpha,
+            upper: self.problem.upper(),
+            sign: self.problem.signs(),
+            value: &self.value,
         }
     }
 
-    /// By how much a variable violates, as one that can go up and as one that can go down; at most 0 if it does not.
-    fn pulls(&self, k: usize, levels: &Levels) -> (f64, f64) {
-        let ((up, down), side, value) = (self.free(k), self.side(k), self.value[k]);
-        let pull = |free: bool, pull: f64| if free { pull } else { f64::NEG_INFINITY };
-        (pull(up, value - levels.up_from[side]), pull(down, levels.down_to[side] - value))
+    /// The variables that are not set aside.
+    fn active(&self) -> impl Iterator<Item = usize> {
+        (0..self.alpha.len()).filter(|&k| self.active[k])
     }
 
-    /// Whether a variable is at a bound that it does not want to leave.
-    fn is_settled(&self, k: usize, levels: &Levels) -> bool {
-        let (up, down) = self.pulls(k, levels);
-        up < 0.0 && down < 0.0
-    }
-
-    /// The next block: up to half of the one before, the newest first, as far as they may still move; then those that violate
-    /// most, up and down in turn.
     fn choose(&mut self, levels: Levels) {
-        if self.rows.active() as u64 <= self.sizes.1 {
-            self.working = (0..self.alpha.len() as u32).filter(|&k| self.active[k as usize]).collect();
-            return;
-        }
-        let size = self.walk.size as usize;
-        let mut taken = vec![false; self.alpha.len()];
-        let mut chosen: Vec<u32> = Vec::with_capacity(size);
-        for &k in self.working.iter().rev() {
-            let place = k as usize;
-            let between = self.free(place) == (true, true);
-            if chosen.len() < size / 2 && self.active[place] && (between || !self.is_settled(place, &levels)) {
-                taken[place] = true;
-                chosen.push(k);
-            }
-        }
-        chosen.reverse();
-        let room = size - chosen.len();
-        let (mut rising, mut falling) = (Vec::new(), Vec::new());
-        for k in (0..self.alpha.len()).filter(|&k| self.active[k] && !taken[k]) {
-            let (up, down) = self.pulls(k, &levels);
-            if up > 0.0 {
-                rising.push((up, k as u32));
-            }
-            if down > 0.0 {
-                falling.push((down, k as u32));
-            }
-        }
-        // The largest pull first; equal ones in the order of the variables.
-        let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        for list in [&mut rising, &mut falling] {
-            if list.len() > room {
-                list.select_nth_unstable_by(room, order);
-                list.truncate(room);
-            }
-            list.sort_unstable_by(order);
-        }
-        let mut lists = [rising.into_iter(), falling.into_iter()];
-        while chosen.len() < size {
-            let before = chosen.len();
-            for list in &mut lists {
-                if let Some((_, k)) = list.find(|&(_, k)| !taken[k as usize])
-                    && chosen.len() < size
-                {
-                    taken[k as usize] = true;
-                    chosen.push(k);
-                }
-            }
-            if chosen.len() == before {
-                break;
-            }
-        }
-        self.working = chosen;
+        self.working = if self.rows.active() as u64 <= self.sizes.1 {
+            self.active().map(|k| k as u32).collect()
+        } else {
+            let last = self.working.iter().copied().filter(|&k| self.active[k as usize]);
+            self.view().choose(self.active(), &levels, last, self.walk.size as usize)
+        };
     }
 
     /// Kernel values, v, α and bounds of the block.
@@ -600,9 +507,8 @@ impl<'a, T: Real> Engine<'a, T> {
         }
     }
 
-    /// Takes over the block's α. Hands back the moves, and by how much they lower the objective:
-    /// `½ Σ s_k Δα_k (v_k before + v_k after)`.
-    fn take_block(&mut self) -> (Vec<Move>, f64) {
+    /// What moved in the block, and by how much that lowers the objective: `½ Σ s_k Δα_k (v_k before + v_k after)`.
+    fn moves(&self) -> (Vec<Move>, f64) {
         let (mut moves, mut gain) = (Vec::new(), 0.0);
         for (k, &variable) in self.working.iter().enumerate() {
             let variable = variable as usize;
@@ -610,7 +516,6 @@ impl<'a, T: Real> Engine<'a, T> {
             if delta != 0.0 {
                 let amount = self.problem.signs()[variable] * delta;
                 gain += 0.5 * amount * (self.value[variable] + self.block.value[k]);
-                self.alpha[variable] = self.block.alpha[k];
                 moves.push(Move { variable, place: self.problem.rows()[variable] as u32, amount });
             }
         }
@@ -621,7 +526,7 @@ impl<'a, T: Real> Engine<'a, T> {
     fn set_aside(&mut self, levels: Levels) {
         let mut leaving = 0;
         for k in (0..self.alpha.len()).filter(|&k| self.active[k]) {
-            let settled = self.is_settled(k, &levels);
+            let settled = self.view().is_settled(k, &levels);
             self.settled[k] = if settled { self.settled[k] + 1 } else { 0 };
             leaving += usize::from(self.settled[k] >= PATIENCE);
         }
@@ -659,7 +564,7 @@ impl<'a, T: Real> Engine<'a, T> {
         sums.visit(|k, sum| value[away[k as usize]] = self.value_of(away[k as usize], sum));
         self.value = value;
         for &k in &away {
-            found |= !self.is_settled(k, &levels);
+            found |= !self.view().is_settled(k, &levels);
         }
         if found {
             self.bring_back(levels);
@@ -670,7 +575,7 @@ impl<'a, T: Real> Engine<'a, T> {
     /// Makes variables active again that are not settled, v being up to date.
     fn bring_back(&mut self, levels: Levels) {
         for k in 0..self.alpha.len() {
-            if !self.active[k] && !self.is_settled(k, &levels) {
+            if !self.active[k] && !self.view().is_settled(k, &levels) {
                 (self.active[k], self.settled[k]) = (true, 0);
             }
         }
@@ -696,7 +601,7 @@ impl<'a, T: Real> Engine<'a, T> {
         };
         let multipliers = [multiplier(-1.0), multiplier(1.0)];
         let near = |&k: &usize| {
-            let slope = gradient[k] - self.problem.signs()[k] * multipliers[self.side(k)];
+            let slope = gradient[k] - self.problem.signs()[k] * multipliers[self.view().side(k)];
             // Also where it is not a number.
             self.alpha[k] == 0.0 && !(slope > NEAR * error.max(LEAST_ERROR))
         };
