@@ -10,7 +10,7 @@ use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
-use crate::kernel::{Kernel, KernelFunction, KernelParams, Points};
+use crate::kernel::{ClassValues, Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
 use crate::problem::{Bias, Loss, MarginParts, MarginProblem};
 use crate::relay::{self, Event, MachineControl};
@@ -185,6 +185,8 @@ struct Shared<'a> {
     points: &'a Points,
     workers: &'a Workers,
     pairings: &'a [Pairing],
+    /// Kernel values that several machines need.
+    values: Option<&'a ClassValues>,
 }
 
 /// Adds the number of the machine to what passes through, and makes checkpoints of snapshots.
@@ -235,6 +237,9 @@ impl MachineControl for OfMachine<'_> {
         }
     }
 }
+
+/// Of the memory, a part in so many may hold kernel values that several machines need.
+const PART_FOR_VALUES: u64 = 4;
 
 /// Rows of a machine up to which it is as fast on one thread as on several.
 const SMALL_MACHINE: usize = 4000;
@@ -378,7 +383,17 @@ impl Training {
             vectors: None,
         };
         let pairings = params.multiclass.pairings(labels.classes().len());
-        let shared = Shared { data, labels: &labels, kernel: &kernel, points: &points, workers, pairings: &pairings };
+        let mut shared = Shared {
+            data,
+            labels: &labels,
+            kernel: &kernel,
+            points: &points,
+            workers,
+            pairings: &pairings,
+            values: None,
+        };
+        let values = self.class_values(&shared);
+        shared.values = values.as_ref();
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
         let side_by_side = pays_side_by_side(&shared) && self.fits_side_by_side(&shared);
         let broken = match side_by_side {
@@ -415,10 +430,32 @@ impl Training {
         Ok(Checkpoint { fingerprint, parameters, machines })
     }
 
+    /// A place for kernel values that several machines need, where these are small enough to be solved as a whole.
+    fn class_values(&self, shared: &Shared<'_>) -> Option<ClassValues> {
+        let blocks = self.params.solver.is_none_or(|solver| solver == SolverKind::BlockSmo);
+        let pairs = shared.pairings.iter().all(|pairing| pairing.negative.is_some());
+        let codes = shared.labels.codes();
+        let mut rows = vec![Vec::new(); if pairs { shared.labels.classes().len() } else { 1 }];
+        let weights = shared.data.weights();
+        for row in (0..codes.len()).filter(|&row| weights.is_none_or(|weights| weights[row] > 0.0)) {
+            rows[if pairs { codes[row] as usize } else { 0 }].push(row);
+        }
+        rows.iter_mut().filter(|rows| rows.len() > solver::LARGEST_BLOCK).for_each(Vec::clear);
+        let values = ClassValues::new(rows);
+        let fits = values.bytes() <= self.params.settings.memory / PART_FOR_VALUES;
+        (blocks && shared.pairings.len() > 1 && fits).then_some(values)
+    }
+
+    /// Bytes that all machines share.
+    fn bytes_in_common(&self, shared: &Shared<'_>) -> u64 {
+        let values = shared.values.map_or(0, ClassValues::bytes);
+        solver::shared_bytes(shared.points.matrix(), self.params.settings.precision) + values
+    }
+
     /// The budget of each of the machines that run side by side: what they share is there once.
     fn memory_side_by_side(&self, shared: &Shared<'_>) -> u64 {
         let settings = &self.params.settings;
-        let common = solver::shared_bytes(shared.points.matrix(), settings.precision);
+        let common = self.bytes_in_common(shared);
         let own = settings.memory.saturating_sub(common) / shared.workers.threads() as u64;
         common.saturating_add(own).min(settings.memory)
     }
@@ -428,8 +465,7 @@ impl Training {
         let (settings, matrix) = (&self.params.settings, shared.points.matrix());
         let sizes = class_sizes(shared.labels);
         let largest = shared.pairings.iter().map(|pairing| pairing.rows(&sizes)).max().unwrap_or(0);
-        let need =
-            solver::shared_bytes(matrix, settings.precision) + solver::own_bytes(matrix, largest, settings.precision);
+        let need = self.bytes_in_common(shared) + solver::own_bytes(matrix, largest, settings.precision);
         need <= self.memory_side_by_side(shared)
     }
 
@@ -530,6 +566,7 @@ impl Training {
         let (labels, weights) = (shared.labels, shared.data.weights());
         let (problem, cost) =
             machine_problem(shared.kernel, shared.points, shared.workers, labels.codes(), weights, pairing, parts)?;
+        let problem = problem.sharing(shared.values);
         let (kind, reason) = match self.params.solver {
             Some(kind) => (kind, None),
             None => solver::choose(&problem),

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use maxmargin::checkpoint::MachineState;
 use maxmargin::data::{Dataset, Label, Labels, Matrix, generate};
 use maxmargin::kernel::{Custom, Gamma, KernelParams};
+use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss};
 use maxmargin::solver::{Precision, Settings, SolverKind};
 use maxmargin::training::{Beginning, Penalty};
@@ -450,4 +451,65 @@ fn gamma_that_is_nothing_or_everything_in_single_precision_is_no_trap() {
         let verdict = problem.judge(&model);
         assert!(verdict.violation <= TOLERANCE + verdict.rounding, "gamma {gamma:e}: {:?} {verdict:?}", model.stop());
     }
+}
+
+/// Rows of several classes around a ring, not in the order of their classes.
+fn ring(rows: usize, classes: usize, seed: u64) -> Dataset {
+    let mut generator = Pcg64::seed_from_u64(seed);
+    let codes: Vec<usize> = (0..rows).map(|_| generator.random_range(0..classes)).collect();
+    let mut point = |code: usize| {
+        let angle = std::f64::consts::TAU * code as f64 / classes as f64;
+        let (x, y) = (angle.cos() + 0.5 * normal(&mut generator), angle.sin() + 0.5 * normal(&mut generator));
+        [x, y]
+    };
+    let values: Vec<f64> = codes.iter().flat_map(|&code| point(code)).collect();
+    let labels = Labels::new(codes.iter().map(|code| Label::new(&code.to_string())));
+    Dataset::new(Matrix::dense(rows, 2, values).unwrap(), labels).unwrap()
+}
+
+#[test]
+fn values_shared_between_machines_change_no_bit() {
+    let data = ring(1500, 3, 5);
+    let weights = (0..1500).map(|row| if row % 7 == 0 { 0.0 } else { 1.0 }).collect();
+    let weighted = data.clone().with_weights(weights).unwrap();
+    // So many bytes that a machine has room, but not beside all values of its classes.
+    let (little, more) = (16 << 20, 40 << 20);
+    for (data, multiclass, little) in [
+        (&data, Multiclass::OneVsOne, little),
+        (&weighted, Multiclass::OneVsOne, little),
+        (&data, Multiclass::OneVsRest, more),
+    ] {
+        let fit = |memory: u64, threads: usize| {
+            let params = TrainingParams {
+                kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) },
+                penalty: Penalty::C(10.0),
+                solver: Some(SolverKind::BlockSmo),
+                multiclass,
+                settings: Settings { memory, ..Settings::default() },
+                ..TrainingParams::default()
+            };
+            params.check().unwrap().fit(data, &Workers::new(threads).unwrap(), &mut Unattended).unwrap()
+        };
+        let expected = fit(1 << 30, 1);
+        assert_eq!(expected.stop(), Stop::Converged);
+        for (memory, threads) in [(little, 1), (1 << 30, 2), (1 << 30, 3)] {
+            let model = fit(memory, threads);
+            assert_eq!(model.parts().support_rows, expected.parts().support_rows);
+            for (machine, expected) in model.machines().iter().zip(expected.machines()) {
+                assert_eq!(
+                    machine.coefficients, expected.coefficients,
+                    "{multiclass:?}, {memory} bytes, {threads} threads"
+                );
+                assert_eq!(machine.bias.to_bits(), expected.bias.to_bits());
+            }
+        }
+        let errors = training_errors(&expected, data);
+        assert!(errors < 600, "{errors} errors");
+        assert!(expected.verify(data, &Workers::none()).unwrap().holds());
+    }
+}
+
+fn training_errors(model: &Model, data: &Dataset) -> usize {
+    let predictions = model.predict(data, &Workers::none()).unwrap();
+    predictions.codes().iter().zip(data.labels().codes()).filter(|(found, code)| found != code).count()
 }

@@ -1,6 +1,6 @@
 //! The kernel matrix of some points, which is never formed: blocks of it on request.
 
-use super::{Kernel, Panel, Points, Tiles, expand};
+use super::{ClassValues, Kernel, Panel, Points, Tiles, expand};
 use crate::simd::Real;
 use crate::workers::Workers;
 
@@ -16,12 +16,23 @@ pub struct Gram<'a> {
     kernel: &'a dyn Kernel,
     points: &'a Points,
     workers: &'a Workers,
+    shared: Option<&'a ClassValues>,
 }
 
 impl<'a> Gram<'a> {
     /// The kernel matrix of `points`.
     pub fn new(kernel: &'a dyn Kernel, points: &'a Points, workers: &'a Workers) -> Self {
-        Gram { kernel, points, workers }
+        Gram { kernel, points, workers, shared: None }
+    }
+
+    /// The same with values that others need, too, in one place.
+    pub fn sharing(self, shared: Option<&'a ClassValues>) -> Self {
+        Gram { shared, ..self }
+    }
+
+    /// Values that others need, too.
+    pub fn shared(&self) -> Option<&'a ClassValues> {
+        self.shared
     }
 
     /// The kernel.

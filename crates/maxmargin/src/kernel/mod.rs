@@ -16,6 +16,7 @@
 //! A solver meets neither: it asks a [`Gram`] for blocks of values.
 
 mod chi_square;
+mod class_values;
 mod combined;
 mod custom;
 mod expansion;
@@ -38,6 +39,7 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 
 pub use chi_square::ChiSquare;
+pub use class_values::ClassValues;
 pub use combined::{Product, Scaled, Sum};
 pub use custom::Custom;
 pub(crate) use expansion::{Expansion, expand};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Coupling, DualParts, DualProblem, Loss};
 use crate::error::Error;
-use crate::kernel::{Gram, KernelFunction, Points};
+use crate::kernel::{ClassValues, Gram, KernelFunction, Points};
 use crate::workers::Workers;
 
 /// How the offset b of `f(x) = ⟨w, φ(x)⟩ + b` is treated.
@@ -66,6 +66,8 @@ pub struct MarginParts<'a> {
     pub bias: Bias,
     /// Whether `½‖w‖²` is part of the objective; `false` for logistic loss only.
     pub penalised: bool,
+    /// Kernel values that other problems over these points need, too.
+    pub shared: Option<&'a ClassValues>,
 }
 
 impl<'a> MarginParts<'a> {
@@ -79,7 +81,18 @@ impl<'a> MarginParts<'a> {
     ) -> Self {
         let bias = if points.folded() { Bias::Folded } else { Bias::Explicit };
         let costs = vec![1.0; rows.len()];
-        MarginParts { kernel, points, workers, rows, signs, costs, loss: Loss::Hinge, bias, penalised: true }
+        MarginParts {
+            kernel,
+            points,
+            workers,
+            rows,
+            signs,
+            costs,
+            loss: Loss::Hinge,
+            bias,
+            penalised: true,
+            shared: None,
+        }
     }
 }
 
@@ -151,9 +164,15 @@ impl<'a> MarginProblem<'a> {
         self.parts.workers
     }
 
+    /// The same problem with kernel values that others need, too, in one place.
+    pub fn sharing(mut self, shared: Option<&'a ClassValues>) -> Self {
+        self.parts.shared = shared;
+        self
+    }
+
     /// Blocks of the kernel matrix of the points.
     pub fn gram(&self) -> Gram<'a> {
-        Gram::new(self.parts.kernel, self.parts.points, self.parts.workers)
+        Gram::new(self.parts.kernel, self.parts.points, self.parts.workers).sharing(self.parts.shared)
     }
 
     /// The rows' places in the points.

@@ -81,8 +81,9 @@ pub(super) fn solve_dual_from(
     match start {
         Start::Scratch => {}
         Start::Alpha(alpha) => {
-            if let ControlFlow::Break(stop) = state.move_to(&feasible(problem, &alpha), control) {
-                let State { alpha, gradient, .. } = State::new(problem, 0);
+            let alpha = feasible(problem, &alpha);
+            if let ControlFlow::Break(stop) = state.move_to(&alpha, control) {
+                let gradient = problem.gradient(&alpha);
                 return DualSolution { alpha, gradient, stop, iterations: 0 };
             }
         }

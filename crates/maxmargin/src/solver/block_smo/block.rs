@@ -1,7 +1,10 @@
 //! The small problem inside: a block of variables whose kernel values are all at hand.
 
+use pulp::{Simd, WithSimd};
+
+use super::rows::add_rows;
 use crate::problem::Coupling;
-use crate::simd::{Real, vectorised};
+use crate::simd::Real;
 
 /// Curvatures below this are taken for this.
 const TINY: f64 = 1e-12;
@@ -9,10 +12,11 @@ const TINY: f64 = 1e-12;
 /// Steps from which on a segment is taken to have no end: with them v would soon be no number.
 const HUGE: f64 = 1e100;
 
-/// Variables that the loops below look at together, and how many of them at once: the largest of a span is found first,
-/// where it is within the span only in the end. Block sizes are padded to a multiple.
-const SPAN: usize = 32;
-const LANES: usize = 8;
+/// Variables whose maxima are found side by side, so that none waits for the other.
+const LANES: usize = 16;
+
+/// Variables among which the best partner is known to be before it is looked for. Rows are padded to a multiple.
+const SPAN: usize = 64;
 
 /// A block of variables of (D.1), the others held fixed.
 ///
@@ -49,6 +53,28 @@ struct Found {
     value: f64,
 }
 
+/// [`Block::solve`], with the instructions of the machine.
+struct Solve<'a, T> {
+    block: &'a mut Block<T>,
+    coupling: Coupling,
+    tolerance: f64,
+    most: u64,
+}
+
+impl<T: Real> WithSimd for Solve<'_, T> {
+    type Output = Outcome;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Outcome {
+        let Solve { block, coupling, tolerance, most } = self;
+        match coupling {
+            Coupling::All => block.solve_coupled(simd, tolerance, most),
+            Coupling::BySign => block.solve_by_sign(simd, tolerance, most),
+            Coupling::None => block.solve_free(tolerance, most),
+        }
+    }
+}
+
 impl<T: Real> Block<T> {
     pub(super) fn new() -> Self {
         Block {
@@ -68,7 +94,7 @@ impl<T: Real> Block<T> {
 
     /// How long a row of the block's kernel values is, for a block of this size.
     pub(super) fn stride(size: usize) -> usize {
-        size.next_multiple_of(T::LANES)
+        size.next_multiple_of(SPAN)
     }
 
     /// Makes room for a block of this size; the caller then fills in all that is open.
@@ -100,6 +126,16 @@ impl<T: Real> Block<T> {
         }
     }
 
+    /// `Σ_l coefficients[l] K[l][k]` for each k.
+    pub(super) fn products(&self, coefficients: &[f64]) -> Vec<f64> {
+        let terms = coefficients.iter().enumerate().filter(|(_, coefficient)| **coefficient != 0.0);
+        let terms: Vec<(f64, &[T])> = terms.map(|(l, &coefficient)| (coefficient, self.row(l))).collect();
+        let mut sums = vec![0.0; self.stride];
+        add_rows(&mut sums, &terms);
+        sums.truncate(self.size);
+        sums
+    }
+
     fn row(&self, k: usize) -> &[T] {
         &self.kernel[k * self.stride..(k + 1) * self.stride]
     }
@@ -111,15 +147,7 @@ impl<T: Real> Block<T> {
         self.diagonal = (0..self.stride).map(|k| if k < self.size { own(k) } else { 1.0 }).collect();
         (self.up, self.down) = (vec![f64::NEG_INFINITY; self.stride], vec![f64::NEG_INFINITY; self.stride]);
         (0..self.size).for_each(|k| self.note_bounds(k));
-        vectorised(
-            pulp::Arch::new(),
-            #[inline(always)]
-            || match coupling {
-                Coupling::All => self.solve_coupled(tolerance, most),
-                Coupling::BySign => self.solve_by_sign(tolerance, most),
-                Coupling::None => self.solve_free(tolerance, most),
-            },
-        )
+        pulp::Arch::new().dispatch(Solve { block: self, coupling, tolerance, most })
     }
 
     #[inline(always)]
@@ -131,24 +159,24 @@ impl<T: Real> Block<T> {
     }
 
     #[inline(always)]
-    fn solve_coupled(&mut self, tolerance: f64, most: u64) -> Outcome {
+    fn solve_coupled<S: Simd>(&mut self, simd: S, tolerance: f64, most: u64) -> Outcome {
         let mut steps = 0;
-        let (mut top, mut bottom) = self.extremes(None);
+        let (mut top, mut bottom) = self.extremes(simd, None);
         while top.value + bottom > tolerance && steps < most {
-            let Some(partner) = self.partner(top) else { break };
+            let Some(partner) = self.partner(simd, top) else { break };
             steps += 1;
             let Some(step) = self.move_pair(top.place, partner) else { return Outcome { steps, unbounded: true } };
             if step == 0.0 {
                 break;
             }
-            (top, bottom) = self.extremes(Some((top.place, partner, step)));
+            (top, bottom) = self.extremes(simd, Some((top.place, partner, step)));
         }
         Outcome { steps, unbounded: false }
     }
 
     /// Each sign by itself: the other's variables are out of the way while a pair of this one moves.
     #[inline(always)]
-    fn solve_by_sign(&mut self, tolerance: f64, most: u64) -> Outcome {
+    fn solve_by_sign<S: Simd>(&mut self, simd: S, tolerance: f64, most: u64) -> Outcome {
         let mut steps = 0;
         let mut idle = 0;
         let mut group = 1.0;
@@ -159,7 +187,7 @@ impl<T: Real> Block<T> {
                     (self.up[k], self.down[k]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
                 }
             }
-            let inner = self.solve_coupled(tolerance, (most - steps).min(64));
+            let inner = self.solve_coupled(simd, tolerance, (most - steps).min(64));
             for k in 0..self.size {
                 if self.sign[k] != group {
                     (self.up[k], self.down[k]) = (up[k], down[k]);
@@ -178,43 +206,52 @@ impl<T: Real> Block<T> {
     /// After `v −= step (K_i − K_j)` (if there was a step): the variable with the largest v that can go up, and minus the
     /// least v that can go down.
     #[inline(always)]
-    fn extremes(&mut self, moved: Option<(usize, usize, f64)>) -> (Found, f64) {
+    fn extremes<S: Simd>(&mut self, simd: S, moved: Option<(usize, usize, f64)>) -> (Found, f64) {
         let stride = self.stride;
-        let mut best = Found { place: 0, value: f64::NEG_INFINITY };
-        let mut least = [f64::NEG_INFINITY; LANES];
+        let lowest = simd.splat_f64s(f64::NEG_INFINITY);
+        let (mut most, mut least) = ([lowest; LANES], [lowest; LANES]);
         let (i, j, step) = moved.unwrap_or((0, 0, 0.0));
         let (first, second) = (&self.kernel[i * stride..][..stride], &self.kernel[j * stride..][..stride]);
         // (D.4): the ridge belongs to the two that moved.
         self.value[i] -= step * self.ridge[i];
         self.value[j] += step * self.ridge[j];
-        let spans = self.value.as_chunks_mut::<SPAN>().0.iter_mut().zip(self.up.as_chunks::<SPAN>().0);
-        let spans = spans.zip(self.down.as_chunks::<SPAN>().0);
-        let rows = first.as_chunks::<SPAN>().0.iter().zip(second.as_chunks::<SPAN>().0);
-        for (number, (((value, up), down), (first, second))) in spans.zip(rows).enumerate() {
-            let mut most = [f64::NEG_INFINITY; LANES];
-            for start in (0..SPAN).step_by(LANES) {
-                for lane in 0..LANES {
-                    let k = start + lane;
-                    let difference: f64 = first[k].into() - second[k].into();
-                    let now = value[k] - step * difference;
-                    value[k] = now;
-                    most[lane] = larger(now + up[k], most[lane]);
-                    least[lane] = larger(down[k] - now, least[lane]);
-                }
-            }
-            let most = largest(most);
-            if most > best.value {
-                best = Found { place: number * SPAN, value: most };
+        let value = &mut self.value[..stride];
+        for k in 0..stride {
+            let difference: f64 = first[k].into() - second[k].into();
+            value[k] -= step * difference;
+        }
+        let lanes = self.value.as_chunks::<LANES>().0.iter().zip(self.up.as_chunks::<LANES>().0);
+        for ((value, up), down) in lanes.zip(self.down.as_chunks::<LANES>().0) {
+            let (value, up, down) = (S::as_simd_f64s(value).0, S::as_simd_f64s(up).0, S::as_simd_f64s(down).0);
+            for n in 0..LANES / S::F64_LANES {
+                most[n] = simd.max_f64s(simd.add_f64s(value[n], up[n]), most[n]);
+                least[n] = simd.max_f64s(simd.sub_f64s(down[n], value[n]), least[n]);
             }
         }
-        let within = best.place..(best.place + SPAN).min(stride);
-        let found = within.clone().find(|&k| self.value[k] + self.up[k] == best.value);
-        (Found { place: found.unwrap_or(best.place), ..best }, largest(least))
+        let (mut top, mut bottom) = (lowest, lowest);
+        for n in 0..LANES / S::F64_LANES {
+            (top, bottom) = (simd.max_f64s(top, most[n]), simd.max_f64s(bottom, least[n]));
+        }
+        let (best, bottom) = (simd.reduce_max_f64s(top), simd.reduce_max_f64s(bottom));
+        let lanes = self.value.as_chunks::<LANES>().0.iter().zip(self.up.as_chunks::<LANES>().0);
+        let mut place = 0;
+        for (number, (value, up)) in lanes.enumerate() {
+            let mut found = false;
+            for k in 0..LANES {
+                found |= value[k] + up[k] == best;
+            }
+            if found {
+                let within = number * LANES..(number + 1) * LANES;
+                place = within.clone().find(|&k| self.value[k] + self.up[k] == best).unwrap_or(within.start);
+                break;
+            }
+        }
+        (Found { place, value: best }, bottom)
     }
 
     /// The variable that gains most together with `top`: `(v_i − v_k)² / (Q_ii + Q_kk − 2 K_ik)`, largest.
     #[inline(always)]
-    fn partner(&self, top: Found) -> Option<usize> {
+    fn partner<S: Simd>(&self, simd: S, top: Found) -> Option<usize> {
         let stride = self.stride;
         let row = &self.kernel[top.place * stride..][..stride];
         let own = self.diagonal[top.place];
@@ -229,15 +266,15 @@ impl<T: Real> Block<T> {
         let spans = self.value.as_chunks::<SPAN>().0.iter().zip(self.down.as_chunks::<SPAN>().0);
         let spans = spans.zip(self.diagonal.as_chunks::<SPAN>().0).zip(row.as_chunks::<SPAN>().0);
         for (number, (((value, down), diagonal), row)) in spans.enumerate() {
-            let mut most = [0.0f32; LANES];
-            for start in (0..SPAN).step_by(LANES) {
-                for lane in 0..LANES {
-                    let k = start + lane;
-                    let gain = gain(value[k], down[k], diagonal[k], row[k]);
-                    most[lane] = if gain > most[lane] { gain } else { most[lane] };
-                }
+            let mut gains = [0.0f32; SPAN];
+            for k in 0..SPAN {
+                gains[k] = gain(value[k], down[k], diagonal[k], row[k]);
             }
-            let most = most.iter().fold(0.0, |a: f32, &b| if b > a { b } else { a });
+            let mut most = simd.splat_f32s(0.0);
+            for &gains in S::as_simd_f32s(&gains).0 {
+                most = simd.max_f32s(gains, most);
+            }
+            let most = simd.reduce_max_f32s(most);
             if most > best {
                 (best, place) = (most, Some(number * SPAN));
             }
@@ -322,14 +359,4 @@ impl<T: Real> Block<T> {
         }
         Outcome { steps, unbounded: false }
     }
-}
-
-#[inline(always)]
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
-}
-
-#[inline(always)]
-fn largest(lanes: [f64; LANES]) -> f64 {
-    lanes.iter().fold(f64::NEG_INFINITY, |a, &b| larger(b, a))
 }

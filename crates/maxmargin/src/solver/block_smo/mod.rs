@@ -20,6 +20,9 @@
 //! then above the tolerance, the search goes on from the better u, so that single precision limits the speed and not the
 //! result. When that does not help, or blocks no longer gain, `smo` goes on from here in double precision.
 //!
+//! A problem that one block can hold is held in double precision from the start, with the values within a class from the pool
+//! that all machines share (`values.rs`): then there is nothing to look at again.
+//!
 //! **Cost.** A kernel row for each variable that moves, in each block that it moves in, unless it is still kept: for most
 //! problems one to four times the number of support vectors. Memory: the rows kept, within the budget; never n².
 //!
@@ -32,6 +35,7 @@ mod choice;
 mod rows;
 mod slab;
 mod slots;
+mod values;
 
 use std::ops::ControlFlow;
 
@@ -41,7 +45,7 @@ use super::{Precision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop, poll_keeping};
 use crate::data::Matrix;
 use crate::error::Error;
-use crate::kernel::{Packed, Tiles};
+use crate::kernel::{ClassValues, Packed, Tiles};
 use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
 use block::Block;
@@ -54,11 +58,16 @@ const BLOCK: (u64, u64) = (1024, 2048);
 /// The same for kernel values that are dear.
 const DEAR_BLOCK: (u64, u64) = (256, 1024);
 
+/// Rows that a block holds at most.
+pub(crate) const LARGEST_BLOCK: usize = BLOCK.1 as usize;
+
 /// The block is solved to this part of the whole's violation.
 const INNER: f64 = 0.1;
 
-/// A block of all active variables is solved to this part of the tolerance.
-const WHOLE: f64 = 0.5;
+/// A block of all variables is solved to this part of the tolerance; one of all that are active, in single precision, to this
+/// part.
+const WHOLE: f64 = 0.9;
+const WHOLE_SINGLE: f64 = 0.5;
 
 /// Steps within a block, for each of its variables, at most.
 const STEPS_A_VARIABLE: u64 = 8;
@@ -94,13 +103,15 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 /// Bytes that are needed without any row being kept.
 fn need(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
     let matrix = problem.points().matrix();
-    shared_bytes(matrix, settings.precision) + own_bytes(matrix, problem.len(), settings.precision)
+    let in_classes = problem.gram().shared().map_or(0, ClassValues::bytes);
+    shared_bytes(matrix, settings.precision) + in_classes + own_bytes(matrix, problem.len(), settings.precision)
 }
 
 /// Bytes that all machines of a training share: the data, and its rows laid out for products.
 pub(crate) fn shared_bytes(matrix: &Matrix, precision: Precision) -> u64 {
+    // The certificate is in double precision either way.
     let packed = match precision {
-        Precision::Single => Packed::<f32>::bytes(matrix),
+        Precision::Single => Packed::<f32>::bytes(matrix) + Packed::<f64>::bytes(matrix),
         Precision::Double => Packed::<f64>::bytes(matrix),
     };
     matrix.bytes() + packed
@@ -108,8 +119,8 @@ pub(crate) fn shared_bytes(matrix: &Matrix, precision: Precision) -> u64 {
 
 /// Bytes that a machine of so many rows needs for itself: vectors, a block, and panels.
 pub(crate) fn own_bytes(matrix: &Matrix, rows: usize, precision: Precision) -> u64 {
-    let size = if precision == Precision::Double { 8 } else { 4 };
     let (rows, block) = (rows as u64, BLOCK.1.min(rows as u64));
+    let size = if precision == Precision::Double || rows <= BLOCK.1 { 8 } else { 4 };
     let row_entries = matrix.entries() as u64 / matrix.rows().max(1) as u64;
     let slots = (matrix.columns() as u64).min(row_entries.saturating_mul(f32::LANES as u64));
     20 * 8 * rows + block * block * size + rows * slots * size
@@ -133,7 +144,8 @@ fn solve_dual(
     start: Start,
     control: &mut dyn Control,
 ) -> DualSolution {
-    let double = settings.precision == Precision::Double || !fits_single(problem);
+    let whole = problem.len() as u64 <= sizes(&Tiles::<f64>::new(problem.gram().kernel(), problem.gram().points())).1;
+    let double = settings.precision == Precision::Double || whole || !fits_single(problem);
     let end = match double {
         true => Engine::<f64>::new(problem, memory, start).run(settings, control),
         false => Engine::<f32>::new(problem, memory, start).run(settings, control),
@@ -158,6 +170,11 @@ fn fits_single(problem: &DualProblem<'_>) -> bool {
     let norms = problem.rows().iter().map(|&row| points.squared_norm(row));
     let largest = norms.chain(problem.gram().diagonal(problem.rows())).fold(0.0, f64::max);
     largest <= safe
+}
+
+/// The first block and the largest.
+fn sizes<T: Real>(tiles: &Tiles<'_, T>) -> (u64, u64) {
+    if tiles.cost() >= DEAR { DEAR_BLOCK } else { BLOCK }
 }
 
 /// How the engine ends.
@@ -185,6 +202,8 @@ struct Engine<'a, T: Real> {
     /// The first block and the largest.
     sizes: (u64, u64),
     dear: bool,
+    /// Whether one block holds the problem, in double precision.
+    whole: bool,
     /// What u still lacks before the first block.
     pending: Vec<Move>,
     /// No point of a convex problem has a lower objective.
@@ -223,13 +242,15 @@ impl<'a, T: Real> Engine<'a, T> {
             settled: vec![0; variables],
             working: Vec::new(),
             loaded: Vec::new(),
-            sizes: if dear { DEAR_BLOCK } else { BLOCK },
+            sizes: sizes(&tiles),
             dear,
+            whole: false,
             pending: Vec::new(),
             floor: floor(problem),
             walk: Walk::default(),
         };
         engine.walk.size = engine.sizes.0;
+        engine.whole = T::IS_DOUBLE && variables as u64 <= engine.sizes.1;
         let alpha = match start {
             Start::Scratch => problem.start().to_vec(),
             Start::Alpha(alpha) => feasible(problem, &alpha),
@@ -323,7 +344,13 @@ impl<'a, T: Real> Engine<'a, T> {
         self.load_block();
         // Nothing but the block moves: then its optimum is the problem's.
         let whole = self.working.len() == self.rows.active();
-        let target = if whole { WHOLE * tolerance } else { (INNER * levels.violation).max(INNER * tolerance) };
+        let target = if self.whole {
+            WHOLE * tolerance
+        } else if whole {
+            WHOLE_SINGLE * tolerance
+        } else {
+            (INNER * levels.violation).max(INNER * tolerance)
+        };
         let most = (STEPS_A_VARIABLE * self.working.len() as u64).min(cap - self.walk.steps);
         let outcome = self.block.solve(self.problem.coupling(), target, most);
         self.walk.steps += outcome.steps;
@@ -393,7 +420,11 @@ impl<'a, T: Real> Engine<'a, T> {
         if self.look_again(levels, &mut poll)? {
             return ControlFlow::Continue(());
         }
-        self.renew(&mut poll)?;
+        if self.whole && self.loaded.len() == self.alpha.len() {
+            self.renew_from_block();
+        } else {
+            self.renew(&mut poll)?;
+        }
         self.walk.renewals += 1;
         let levels = self.view().levels(0..self.alpha.len());
         if levels.violation <= tolerance {
@@ -461,7 +492,10 @@ impl<'a, T: Real> Engine<'a, T> {
 
     fn choose(&mut self, levels: Levels) {
         self.working = if self.rows.active() as u64 <= self.sizes.1 {
-            self.active().map(|k| k as u32).collect()
+            // Each sign by itself: these are the classes of a pair.
+            let (negative, positive): (Vec<usize>, Vec<usize>) =
+                self.active().partition(|&k| self.problem.signs()[k] < 0.0);
+            negative.into_iter().chain(positive).map(|k| k as u32).collect()
         } else {
             let last = self.working.iter().copied().filter(|&k| self.active[k as usize]);
             self.view().choose(self.active(), &levels, last, self.walk.size as usize)
@@ -488,23 +522,14 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 
     fn load_kernel(&mut self) {
-        let (problem, tiles, stride) = (self.problem, &self.tiles, Block::<T>::stride(self.working.len()));
-        let rows: Vec<usize> = self.working.iter().map(|&k| problem.rows()[k as usize]).collect();
-        let passing: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
-        let panels = rows::panels(tiles, &rows);
-        // Half of the values are dearer than a look at the other half.
-        let mirrored = self.dear;
-        problem.gram().workers().fill_chunks(&mut self.block.kernel, rows::GROUP * stride, |start, chunk| {
-            let (first, count) = (start / stride, chunk.len() / stride);
-            let skipped = if mirrored { first / T::LANES } else { 0 };
-            for (number, panel) in panels.iter().enumerate().skip(skipped) {
-                let targets: Vec<usize> = (0..count).map(|k| k * stride + number * T::LANES).collect();
-                tiles.fill(panel, &passing[first..first + count], &targets, chunk);
-            }
-        });
-        if mirrored {
-            self.block.mirror(rows::GROUP);
+        let (gram, block) = (self.problem.gram(), &mut self.block);
+        let rows: Vec<usize> = self.working.iter().map(|&k| self.problem.rows()[k as usize]).collect();
+        let shared = gram.shared().filter(|_| self.whole);
+        if shared.is_some_and(|shared| values::fill_from(block, shared, &self.tiles, gram, &rows)) {
+            return;
         }
+        // Half of the values may be dearer than a look at the other half.
+        values::fill(block, &self.tiles, gram, &rows, self.dear || self.whole);
     }
 
     /// What moved in the block, and by how much that lowers the objective: `½ Σ s_k Δα_k (v_k before + v_k after)`.
@@ -610,6 +635,19 @@ impl<'a, T: Real> Engine<'a, T> {
         let sums = self.sums();
         self.rows.replace(|k, _| sums[k as usize]);
         ControlFlow::Continue(())
+    }
+
+    /// The same where the block holds all kernel values in double precision.
+    fn renew_from_block(&mut self) {
+        let coefficient = |&k: &u32| self.problem.signs()[k as usize] * self.alpha[k as usize];
+        let coefficients: Vec<f64> = self.loaded.iter().map(coefficient).collect();
+        let sums = self.block.products(&coefficients);
+        let values = self.loaded.iter().zip(sums).map(|(&k, sum)| (k as usize, self.value_of(k as usize, sum)));
+        for (k, value) in values.collect::<Vec<_>>() {
+            self.value[k] = value;
+        }
+        let sums = self.sums();
+        self.rows.replace(|k, _| sums[k as usize]);
     }
 
     /// v of some variables in double precision. Hands back the largest change.

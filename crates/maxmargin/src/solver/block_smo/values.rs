@@ -1,0 +1,118 @@
+//! The kernel values of a block.
+
+use super::block::Block;
+use super::rows::{GROUP, panels};
+use crate::kernel::{ClassValues, Gram, Tiles};
+use crate::simd::Real;
+
+/// Rows that are filled in from columns at a time.
+const TURNED: usize = 16;
+
+/// Fills in the kernel values between these rows, each pair once when `mirrored`.
+pub(super) fn fill<T: Real>(
+    block: &mut Block<T>,
+    tiles: &Tiles<'_, T>,
+    gram: &Gram<'_>,
+    rows: &[usize],
+    mirrored: bool,
+) {
+    let stride = Block::<T>::stride(rows.len());
+    let passing: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
+    let panels = panels(tiles, rows);
+    gram.workers().fill_chunks(&mut block.kernel, GROUP * stride, |start, chunk| {
+        let (first, count) = (start / stride, chunk.len() / stride);
+        let skipped = if mirrored { first / T::LANES } else { 0 };
+        for (number, panel) in panels.iter().enumerate().skip(skipped) {
+            let targets: Vec<usize> = (0..count).map(|k| k * stride + number * T::LANES).collect();
+            tiles.fill(panel, &passing[first..first + count], &targets, chunk);
+        }
+    });
+    if mirrored {
+        block.mirror(GROUP);
+    }
+}
+
+/// The rows of one class in a block: consecutive, from `first` on.
+struct Span {
+    class: usize,
+    first: usize,
+    /// Their places in the class.
+    places: Vec<usize>,
+}
+
+/// The same with the values of each class from the pool that all machines share; `false` when rows are of no class, or the
+/// rows of a class are not side by side, or are of more than two.
+pub(super) fn fill_from<T: Real>(
+    block: &mut Block<T>,
+    shared: &ClassValues,
+    tiles: &Tiles<'_, T>,
+    gram: &Gram<'_>,
+    rows: &[usize],
+) -> bool {
+    let Some(spans) = spans(shared, rows) else { return false };
+    let stride = Block::<T>::stride(rows.len());
+    let (one, other) = match spans.as_slice() {
+        [one] => (one, None),
+        [one, other] => (one, Some(other)),
+        _ => return false,
+    };
+    let split = other.map_or(rows.len(), |other| other.first);
+    let (above, below) = block.kernel.split_at_mut(split * stride);
+    let passing: Vec<u32> = rows[..split].iter().map(|&row| row as u32).collect();
+    let panels = panels(tiles, &rows[split..]);
+    let values = shared.values(one.class, gram);
+    gram.workers().fill_chunks(above, GROUP * stride, |start, chunk| {
+        let (first, count) = (start / stride, chunk.len() / stride);
+        for (row, &place) in chunk.chunks_mut(stride).zip(&one.places[first..]) {
+            take(&mut row[..split], values, &one.places, place);
+        }
+        let mut tile = vec![T::default(); count * T::LANES];
+        let targets: Vec<usize> = (0..count).map(|k| k * T::LANES).collect();
+        for (number, panel) in panels.iter().enumerate() {
+            tiles.fill(panel, &passing[first..first + count], &targets, &mut tile);
+            let (column, width) = (split + number * T::LANES, panel.len());
+            for (row, values) in chunk.chunks_mut(stride).zip(tile.chunks(T::LANES)) {
+                row[column..column + width].copy_from_slice(&values[..width]);
+            }
+        }
+    });
+    if let Some(other) = other {
+        let values = shared.values(other.class, gram);
+        gram.workers().fill_chunks(below, GROUP * stride, |start, chunk| {
+            let first = start / stride;
+            for (row, &place) in chunk.chunks_mut(stride).zip(&other.places[first..]) {
+                take(&mut row[split..rows.len()], values, &other.places, place);
+            }
+            // What lies above the diagonal, turned round: few rows at a time, so that they stay in the nearest cache.
+            for (number, rows) in chunk.chunks_mut(TURNED * stride).enumerate() {
+                let (from, count) = (split + first + number * TURNED, rows.len() / stride);
+                for (column, above) in above.chunks(stride).enumerate() {
+                    for (k, &value) in above[from..from + count].iter().enumerate() {
+                        rows[k * stride + column] = value;
+                    }
+                }
+            }
+        });
+    }
+    true
+}
+
+/// Where the classes of some rows begin in them.
+fn spans(shared: &ClassValues, rows: &[usize]) -> Option<Vec<Span>> {
+    let mut spans: Vec<Span> = Vec::new();
+    for (k, &row) in rows.iter().enumerate() {
+        let (class, place) = shared.place(row)?;
+        match spans.last_mut() {
+            Some(span) if span.class == class => span.places.push(place),
+            _ => spans.push(Span { class, first: k, places: vec![place] }),
+        }
+    }
+    Some(spans)
+}
+
+/// The values of one row of a class with some of its rows.
+fn take<T: Real>(out: &mut [T], values: &[f64], places: &[usize], place: usize) {
+    let size = values.len().isqrt();
+    let row = &values[place * size..(place + 1) * size];
+    out.iter_mut().zip(places).for_each(|(out, &other)| *out = T::of(row[other]));
+}
