@@ -394,6 +394,7 @@ impl Training {
         };
         let values = self.class_values(&shared);
         shared.values = values.as_ref();
+        self.check_largest(&shared, &parts)?;
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
         let side_by_side = pays_side_by_side(&shared) && self.fits_side_by_side(&shared);
         let broken = match side_by_side {
@@ -428,6 +429,18 @@ impl Training {
             Beginning::Model(model) => warm_starts(model, shared, parts)?,
         };
         Ok(Checkpoint { fingerprint, parameters, machines })
+    }
+
+    /// What the largest of several machines needs must be there, before the first is trained.
+    fn check_largest(&self, shared: &Shared<'_>, parts: &ModelParts) -> Result<(), Error> {
+        let sizes = class_sizes(shared.labels);
+        let largest = shared.pairings.iter().max_by_key(|pairing| pairing.rows(&sizes));
+        let Some(&pairing) = largest.filter(|_| shared.pairings.len() > 1) else { return Ok(()) };
+        let (codes, weights) = (shared.labels.codes(), shared.data.weights());
+        let (problem, _) =
+            machine_problem(shared.kernel, shared.points, shared.workers, codes, weights, pairing, parts)?;
+        let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem).0);
+        solver::supports(kind, &problem.sharing(shared.values), &self.params.settings)
     }
 
     /// A place for kernel values that several machines need, where these are small enough to be solved as a whole.
@@ -874,6 +887,35 @@ mod tests {
             let errors = predictions.codes().iter().zip(iris.labels().codes()).filter(|(a, b)| a != b).count();
             assert!(errors <= 10, "{multiclass:?}: {errors} errors");
         }
+    }
+
+    #[test]
+    fn memory_that_the_largest_machine_lacks_is_missed_before_the_first_is_trained() {
+        let rows = generate("blobs", 1300, 1).unwrap();
+        let class = |row: usize| {
+            if row < 20 {
+                "a"
+            } else if row < 40 {
+                "b"
+            } else {
+                "c"
+            }
+        };
+        let labels = Labels::new((0..1300).map(|row| Label::new(class(row))));
+        let data = Dataset::new(rows.matrix().clone(), labels).unwrap();
+        let mut polls = 0;
+        let mut control = |_: Progress| {
+            polls += 1;
+            ControlFlow::Continue(())
+        };
+        let params = TrainingParams {
+            kernel: KernelParams::Rbf { gamma: Gamma::Value(1.0) },
+            settings: Settings { memory: 5 << 20, ..Settings::default() },
+            ..TrainingParams::default()
+        };
+        let error = params.check().unwrap().fit(&data, &Workers::none(), &mut control).unwrap_err();
+        assert!(matches!(error, Error::Memory { .. }), "{error}");
+        assert_eq!(polls, 0);
     }
 
     #[test]

@@ -433,7 +433,9 @@ impl<'a, T: Real> Engine<'a, T> {
         if self.walk.renewals >= MOST_RENEWALS {
             return ControlFlow::Break(None);
         }
-        self.bring_back(levels);
+        let away = (0..self.alpha.len()).filter(|&k| !self.active[k]);
+        let violating: Vec<usize> = away.filter(|&k| !self.view().is_settled(k, &levels)).collect();
+        self.bring_back(&violating);
         ControlFlow::Continue(())
     }
 
@@ -584,25 +586,21 @@ impl<'a, T: Real> Engine<'a, T> {
             poll()?;
             sums.add_passing(part);
         }
-        let mut found = false;
         let mut value = std::mem::take(&mut self.value);
         sums.visit(|k, sum| value[away[k as usize]] = self.value_of(away[k as usize], sum));
         self.value = value;
-        for &k in &away {
-            found |= !self.view().is_settled(k, &levels);
-        }
-        if found {
-            self.bring_back(levels);
-        }
-        ControlFlow::Continue(found)
+        let violating: Vec<usize> = away.into_iter().filter(|&k| !self.view().is_settled(k, &levels)).collect();
+        self.bring_back(&violating);
+        ControlFlow::Continue(!violating.is_empty())
     }
 
-    /// Makes variables active again that are not settled, v being up to date.
-    fn bring_back(&mut self, levels: Levels) {
-        for k in 0..self.alpha.len() {
-            if !self.active[k] && !self.view().is_settled(k, &levels) {
-                (self.active[k], self.settled[k]) = (true, 0);
-            }
+    /// Makes variables active again, whose v is up to date.
+    fn bring_back(&mut self, variables: &[usize]) {
+        if variables.is_empty() {
+            return;
+        }
+        for &k in variables {
+            (self.active[k], self.settled[k]) = (true, 0);
         }
         let sums = self.sums();
         let active = &self.active;
