@@ -266,8 +266,8 @@ pub(crate) struct Train {
     #[arg(long, value_name = "LABEL", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
 
-    /// block-smo, smo, dual-ascent, interior-point, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic; auto
-    /// chooses, and says why
+    /// block-smo, smo, dual-ascent, interior-point, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic;
+    /// auto chooses, and says why
     #[arg(long, value_name = "NAME", help_heading = "Solver", default_value = "auto", hide_possible_values = true,
           value_parser = solver())]
     pub(crate) solver: Solver,

@@ -463,7 +463,7 @@ fn ring(rows: usize, classes: usize, seed: u64) -> Dataset {
         [x, y]
     };
     let values: Vec<f64> = codes.iter().flat_map(|&code| point(code)).collect();
-    let labels = Labels::new(codes.iter().map(|code| Label::new(&code.to_string())));
+    let labels = Labels::new(codes.iter().map(|code| Label::new(code.to_string())));
     Dataset::new(Matrix::dense(rows, 2, values).unwrap(), labels).unwrap()
 }
 

@@ -34,6 +34,8 @@ const MOST_RANGE_RATIO: f64 = 100.0;
 /// What is said when an interrupt leaves no model behind.
 const NOTHING_KEPT: &str =
     "no model was written; --save-partial keeps what was reached, and --checkpoint makes it possible to go on";
+const NO_CHECKPOINT_YET: &str =
+    "no model was written, and there was nothing to keep in a checkpoint yet; --save-partial keeps what was reached";
 
 /// Seconds between two checkpoints.
 const CHECKPOINT_EVERY: f64 = 30.0;
@@ -245,6 +247,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         let command = checkpoint_file::resume_command(typed, keeper.target().path());
         format!("where the training was is in {}; to go on:\n  {command}", keeper.target().shown())
     });
+    let nothing_kept = if plan.keeper.is_some() { NO_CHECKPOINT_YET } else { NOTHING_KEPT };
     let mut watch = Watch::new(plan.limit, arguments.quiet).towards(arguments.tolerance).keeping(plan.keeper.take());
     if !arguments.save_partial {
         let (json, go_on) = (arguments.json, go_on.clone());
@@ -254,7 +257,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
                 // Nobody who reads may be left, which is no fault.
                 let _ = output::print(&report::json_line(&json_last(&progress, seconds)));
             }
-            let left_behind = if kept { &go_on } else { NOTHING_KEPT };
+            let left_behind = if kept { &go_on } else { nothing_kept };
             output::say(&format!("{}\n{left_behind}", reached_last(&progress, seconds)));
         });
     }
@@ -330,7 +333,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         output::say(&match keep {
             true => format!("what was reached is in {}", plan.model.shown()),
             false if kept => go_on.clone(),
-            false => NOTHING_KEPT.into(),
+            false => nothing_kept.into(),
         });
         if keep && kept {
             output::say(&go_on);

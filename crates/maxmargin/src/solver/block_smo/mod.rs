@@ -31,22 +31,24 @@
 //! **References.** Fan, Chen, Lin 2005 (pairs); Joachims 1999 (blocks, shrinking); Wen et al. 2018 (keeping half of a block).
 
 mod block;
+mod check;
 mod choice;
 mod rows;
 mod slab;
 mod slots;
+mod snapshot;
 mod values;
 
 use std::ops::ControlFlow;
 
 use super::smo::{self, DualSolution};
-use super::start::{Snapshot, Start, feasible};
+use super::start::{Start, feasible};
 use super::{Precision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop, poll_keeping};
 use crate::data::Matrix;
 use crate::error::Error;
 use crate::kernel::{ClassValues, Packed, Tiles};
-use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
+use crate::problem::{DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
 use block::Block;
 use choice::{Levels, View};
@@ -55,8 +57,9 @@ use rows::{KernelRows, Move};
 /// The first block, and the largest. It doubles when most of its variables move, and halves when few do.
 const BLOCK: (u64, u64) = (1024, 2048);
 
-/// The same for kernel values that are dear.
+/// The same for kernel values that are dear, and for those that come one by one, so that polls are not far between.
 const DEAR_BLOCK: (u64, u64) = (256, 1024);
+const SLOW_BLOCK: (u64, u64) = (256, 512);
 
 /// Rows that a block holds at most.
 pub(crate) const LARGEST_BLOCK: usize = BLOCK.1 as usize;
@@ -85,9 +88,6 @@ const DEAR: f64 = 32.0;
 
 /// Kernel values between two polls, each counted by its arithmetic: some ten milliseconds.
 const WORK_A_POLL: f64 = 2e8;
-
-/// How often u is computed anew before `smo` takes over.
-const MOST_RENEWALS: u64 = 4;
 
 /// Steps without a gain that is more than rounding, after which `smo` takes over.
 const STALL: u64 = 50_000;
@@ -174,7 +174,13 @@ fn fits_single(problem: &DualProblem<'_>) -> bool {
 
 /// The first block and the largest.
 fn sizes<T: Real>(tiles: &Tiles<'_, T>) -> (u64, u64) {
-    if tiles.cost() >= DEAR { DEAR_BLOCK } else { BLOCK }
+    if !tiles.is_fast() {
+        SLOW_BLOCK
+    } else if tiles.cost() >= DEAR {
+        DEAR_BLOCK
+    } else {
+        BLOCK
+    }
 }
 
 /// How the engine ends.
@@ -403,42 +409,6 @@ impl<'a, T: Real> Engine<'a, T> {
         ControlFlow::Continue(())
     }
 
-    /// What looks optimal must be so for all variables, on a u that can be trusted. Breaks when it is, or when it never will
-    /// be in this precision.
-    fn check(
-        &mut self,
-        levels: Levels,
-        tolerance: f64,
-        progress: Progress,
-        control: &mut dyn Control,
-    ) -> ControlFlow<Option<Stop>> {
-        let before = self.snapshot();
-        let mut poll = || match poll_keeping(control, progress, || before.clone()) {
-            ControlFlow::Break(stop) => ControlFlow::Break(Some(stop)),
-            ControlFlow::Continue(()) => ControlFlow::Continue(()),
-        };
-        if self.look_again(levels, &mut poll)? {
-            return ControlFlow::Continue(());
-        }
-        if self.whole && self.loaded.len() == self.alpha.len() {
-            self.renew_from_block();
-        } else {
-            self.renew(&mut poll)?;
-        }
-        self.walk.renewals += 1;
-        let levels = self.view().levels(0..self.alpha.len());
-        if levels.violation <= tolerance {
-            return ControlFlow::Break(Some(Stop::Converged));
-        }
-        if self.walk.renewals >= MOST_RENEWALS {
-            return ControlFlow::Break(None);
-        }
-        let away = (0..self.alpha.len()).filter(|&k| !self.active[k]);
-        let violating: Vec<usize> = away.filter(|&k| !self.view().is_settled(k, &levels)).collect();
-        self.bring_back(&violating);
-        ControlFlow::Continue(())
-    }
-
     /// Every `s_j α_j` that is not 0.
     fn all_moves(&self) -> Vec<Move> {
         let place = |variable: usize| self.problem.rows()[variable] as u32;
@@ -566,166 +536,7 @@ impl<'a, T: Real> Engine<'a, T> {
         let active = &self.active;
         self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |_| 0.0);
     }
-
-    /// Looks at the variables that were set aside at 0: `true` when some of them violate, which are then active again. Those
-    /// that are support vectors are looked at by [`Engine::renew`], in double precision.
-    fn look_again(
-        &mut self,
-        levels: Levels,
-        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
-    ) -> ControlFlow<Option<Stop>, bool> {
-        let away: Vec<usize> = (0..self.alpha.len()).filter(|&k| !self.active[k] && self.alpha[k] == 0.0).collect();
-        if away.is_empty() {
-            return ControlFlow::Continue(false);
-        }
-        let rows: Vec<usize> = away.iter().map(|&k| self.problem.rows()[k]).collect();
-        let mut sums = KernelRows::new(self.tiles, &rows, self.problem.gram().workers(), 0);
-        let moves = self.all_moves();
-        let at_once = ((WORK_A_POLL / (away.len() as f64 * self.tiles.cost())) as usize).max(1);
-        for part in moves.chunks(at_once) {
-            poll()?;
-            sums.add_passing(part);
-        }
-        let mut value = std::mem::take(&mut self.value);
-        sums.visit(|k, sum| value[away[k as usize]] = self.value_of(away[k as usize], sum));
-        self.value = value;
-        let violating: Vec<usize> = away.into_iter().filter(|&k| !self.view().is_settled(k, &levels)).collect();
-        self.bring_back(&violating);
-        ControlFlow::Continue(!violating.is_empty())
-    }
-
-    /// Makes variables active again, whose v is up to date.
-    fn bring_back(&mut self, variables: &[usize]) {
-        if variables.is_empty() {
-            return;
-        }
-        for &k in variables {
-            (self.active[k], self.settled[k]) = (true, 0);
-        }
-        let sums = self.sums();
-        let active = &self.active;
-        self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |k| sums[k as usize]);
-        self.rows.replace(|k, _| sums[k as usize]);
-    }
-
-    /// Computes v anew in double precision: of all support vectors and of a sample of the others; and then, the error of the
-    /// rest being known, of those that it could put on the other side of the margin.
-    fn renew(&mut self, poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>) -> ControlFlow<Option<Stop>> {
-        let support: Vec<usize> = (0..self.alpha.len()).filter(|&k| self.alpha[k] > 0.0).collect();
-        let error = self.renew_values(&support, &support, poll)?;
-        let others: Vec<usize> = (0..self.alpha.len()).filter(|&k| self.alpha[k] == 0.0).collect();
-        let sample: Vec<usize> = others.iter().copied().step_by(others.len().div_ceil(SAMPLE).max(1)).collect();
-        let error = error.max(self.renew_values(&sample, &support, poll)?);
-        let gradient = self.gradient();
-        let multiplier = |sign: f64| match self.problem.coupling() {
-            Coupling::None => 0.0,
-            Coupling::All => self.problem.multiplier(&self.alpha, &gradient, None),
-            Coupling::BySign => self.problem.multiplier(&self.alpha, &gradient, Some(sign)),
-        };
-        let multipliers = [multiplier(-1.0), multiplier(1.0)];
-        let near = |&k: &usize| {
-            let slope = gradient[k] - self.problem.signs()[k] * multipliers[self.view().side(k)];
-            // Also where it is not a number.
-            self.alpha[k] == 0.0 && !(slope > NEAR * error.max(LEAST_ERROR))
-        };
-        let near: Vec<usize> = (0..self.alpha.len()).filter(near).collect();
-        self.renew_values(&near, &support, poll)?;
-        let sums = self.sums();
-        self.rows.replace(|k, _| sums[k as usize]);
-        ControlFlow::Continue(())
-    }
-
-    /// The same where the block holds all kernel values in double precision.
-    fn renew_from_block(&mut self) {
-        let coefficient = |&k: &u32| self.problem.signs()[k as usize] * self.alpha[k as usize];
-        let coefficients: Vec<f64> = self.loaded.iter().map(coefficient).collect();
-        let sums = self.block.products(&coefficients);
-        let values = self.loaded.iter().zip(sums).map(|(&k, sum)| (k as usize, self.value_of(k as usize, sum)));
-        for (k, value) in values.collect::<Vec<_>>() {
-            self.value[k] = value;
-        }
-        let sums = self.sums();
-        self.rows.replace(|k, _| sums[k as usize]);
-    }
-
-    /// v of some variables in double precision. Hands back the largest change.
-    fn renew_values(
-        &mut self,
-        variables: &[usize],
-        support: &[usize],
-        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
-    ) -> ControlFlow<Option<Stop>, f64> {
-        let rows = |list: &[usize]| -> Vec<usize> { list.iter().map(|&k| self.problem.rows()[k]).collect() };
-        let (left, right) = (rows(variables), rows(support));
-        let coefficients: Vec<f64> = support.iter().map(|&k| self.problem.signs()[k] * self.alpha[k]).collect();
-        let at_once = ((WORK_A_POLL / 4.0 / (right.len().max(1) as f64 * self.tiles.cost())) as usize).max(64);
-        let mut error = 0.0f64;
-        for (variables, left) in variables.chunks(at_once).zip(left.chunks(at_once)) {
-            poll()?;
-            let sums = self.problem.gram().product(left, &right, &coefficients);
-            for (&k, sum) in variables.iter().zip(sums) {
-                let value = self.value_of(k, sum);
-                // What was set aside is not up to date, and says nothing of the precision.
-                if self.active[k] {
-                    error = error.max((value - self.value[k]).abs());
-                }
-                self.value[k] = value;
-            }
-        }
-        ControlFlow::Continue(error)
-    }
-
-    /// All that the blocks to come depend on. Lists: active variables, the last block, how often each looked settled,
-    /// counters; numbers: the objective. The gradient is u.
-    fn snapshot(&self) -> Snapshot {
-        let mut sums = self.sums();
-        self.rows.visit(|k, sum| sums[k as usize] = sum);
-        let active = (0..self.alpha.len() as u64).filter(|&k| self.active[k as usize]).collect();
-        let working = self.working.iter().map(|&k| u64::from(k)).collect();
-        let Walk { steps, blocks, size, renewals, idle_steps, objective } = self.walk;
-        Snapshot {
-            iterations: steps,
-            alpha: self.alpha.clone(),
-            gradient: sums,
-            lists: vec![active, working, self.settled.clone(), vec![blocks, size, renewals, idle_steps]],
-            numbers: vec![objective],
-        }
-    }
-
-    /// Goes on at a snapshot; `false` when it is none of this problem.
-    fn restore(&mut self, snapshot: Snapshot) -> bool {
-        let variables = self.alpha.len();
-        let &[objective] = snapshot.numbers.as_slice() else { return false };
-        let [active, working, settled, counters] = snapshot.lists.as_slice() else { return false };
-        let &[blocks, size, renewals, idle_steps] = counters.as_slice() else { return false };
-        let within = |list: &[u64]| list.iter().all(|&k| k < variables as u64);
-        let counted = [snapshot.iterations, blocks, renewals, idle_steps].iter().chain(settled).all(|&k| k < 1 << 60);
-        let sized = (1..=BLOCK.1).contains(&size);
-        let fits = snapshot.fits(self.problem) && within(active) && within(working) && settled.len() == variables;
-        if !(fits && counted && sized) {
-            return false;
-        }
-        self.walk = Walk { steps: snapshot.iterations, blocks, size, renewals, idle_steps, objective };
-        self.alpha = snapshot.alpha;
-        self.settled = settled.clone();
-        self.working = working.iter().map(|&k| k as u32).collect();
-        self.active = vec![false; variables];
-        active.iter().for_each(|&k| self.active[k as usize] = true);
-        let (active, sums) = (&self.active, &snapshot.gradient);
-        self.value = (0..variables).map(|k| self.value_of(k, sums[k])).collect();
-        self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |_| 0.0);
-        self.rows.replace(|k, _| sums[k as usize]);
-        true
-    }
 }
-
-/// How many times the largest error that was seen a row must be off the margin to be left as it is, and the least error that
-/// is reckoned with.
-const NEAR: f64 = 10.0;
-const LEAST_ERROR: f64 = 1e-5;
-
-/// Rows off the margin that the error is seen at, about.
-const SAMPLE: usize = 256;
 
 /// Where a convex problem cannot go below: `Σ_k min of ½ ridge_k d² + p_k d, 0 ≤ d ≤ u_k`, since K adds nothing negative.
 fn floor(problem: &DualProblem<'_>) -> f64 {

@@ -7,243 +7,21 @@
 //! Every dot product is the sum over columns in increasing order, each term fused: a value depends on its pair alone,
 //! and neither on the layout (dense, sparse, binary) nor on which of the two rows passes by.
 
+mod function;
+mod packed;
+mod panel;
+
 use pulp::Arch;
 
 use super::{Kernel, Points};
-use crate::data::{Buffer, Matrix, Values};
 use crate::simd::{MOST_LANES, Real, SparseRow, vectorised};
-
-/// Columns up to which a panel has a place for each of them; above, for those of its rows alone.
-const FEW_COLUMNS: usize = 4096;
-
-/// The share of entries that are not 0 from which on zeros are multiplied with rather than skipped.
-const DENSE_FROM: f64 = 0.5;
+pub use function::DotFunction;
+pub(crate) use packed::Packed;
+use packed::{Laid, Layout};
+pub(crate) use panel::Panel;
 
 /// Rows that pass by at a time, while their dot products wait for the kernel's own function.
 const ROWS_A_BATCH: usize = 12;
-
-/// A kernel that is a function of the dot product (and of the squared norms).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum DotFunction {
-    /// (K.1)
-    Linear,
-    /// (K.2)
-    Polynomial {
-        /// γ
-        gamma: f64,
-        /// c
-        coef0: f64,
-        /// q
-        degree: u32,
-    },
-    /// (K.3)
-    Rbf {
-        /// γ
-        gamma: f64,
-    },
-    /// (K.4)
-    Sigmoid {
-        /// γ
-        gamma: f64,
-        /// c
-        coef0: f64,
-    },
-}
-
-impl DotFunction {
-    /// Kernel values from dot products, lane by lane. `norm` and `norms` are squared norms.
-    #[inline(always)]
-    fn apply<T: Real, const L: usize>(self, dots: &[T; L], constant: T, norm: T, norms: &[T; L], out: &mut [T; L]) {
-        match self {
-            DotFunction::Linear => {
-                for lane in 0..L {
-                    out[lane] = dots[lane].plus(constant);
-                }
-            }
-            DotFunction::Rbf { gamma } => {
-                let (gamma, zero) = (T::of(-gamma), T::default());
-                for lane in 0..L {
-                    let distance = T::of(-2.0).fused(dots[lane], norm.plus(norms[lane])).larger(zero);
-                    out[lane] = gamma.times(distance).exp(); // (K.3)
-                }
-            }
-            DotFunction::Polynomial { gamma, coef0, degree } => {
-                let (gamma, coef0) = (T::of(gamma), T::of(coef0));
-                let mut square = [T::default(); L];
-                for lane in 0..L {
-                    square[lane] = gamma.fused(dots[lane].plus(constant), coef0);
-                    out[lane] = T::of(1.0);
-                }
-                let mut rest = degree;
-                while rest > 0 {
-                    if rest % 2 == 1 {
-                        for lane in 0..L {
-                            out[lane] = out[lane].times(square[lane]); // (K.2)
-                        }
-                    }
-                    for value in &mut square {
-                        *value = value.times(*value);
-                    }
-                    rest /= 2;
-                }
-            }
-            DotFunction::Sigmoid { gamma, coef0 } => {
-                let (gamma, coef0, one) = (T::of(gamma), T::of(coef0), T::of(1.0));
-                for lane in 0..L {
-                    let z = gamma.fused(dots[lane].plus(constant), coef0);
-                    let minus = z.times(T::of(-1.0));
-                    // (K.4): tanh |z| = (1 − e^(−2|z|)) / (1 + e^(−2|z|))
-                    let decay = z.larger(minus).times(T::of(-2.0)).exp();
-                    let value = one.plus(decay.times(T::of(-1.0))).over(one.plus(decay));
-                    out[lane] = if z < minus { value.times(T::of(-1.0)) } else { value };
-                }
-            }
-        }
-    }
-}
-
-/// The rows of some points in one precision, laid out to pass by panels.
-#[derive(Clone, Debug)]
-pub(crate) struct Packed<T> {
-    layout: Layout<T>,
-    /// Whether every entry is 1, and a row has at most 255 of them, so that dot products count in bytes.
-    binary: bool,
-    norms: Vec<T>,
-}
-
-#[derive(Clone, Debug)]
-enum Layout<T> {
-    Dense { columns: usize, values: Buffer<T> },
-    Sparse { offsets: Buffer<u64>, indices: Buffer<u32>, values: Buffer<T> },
-}
-
-/// A [`Layout`] with its memory at hand.
-#[derive(Clone, Copy, Debug)]
-enum Laid<'a, T> {
-    Dense { columns: usize, values: &'a [T] },
-    Sparse { offsets: &'a [u64], indices: &'a [u32], values: &'a [T] },
-}
-
-impl<T: Real> Packed<T> {
-    /// Shares the matrix's own memory where it has this precision and layout already.
-    fn new(matrix: &Matrix) -> Self {
-        let stored = not_zero(matrix);
-        let layout = Layout::shared(matrix, stored).unwrap_or_else(|| Layout::copied(matrix, stored));
-        let (mut binary, mut norms) = (true, Vec::with_capacity(matrix.rows()));
-        for row in 0..matrix.rows() {
-            let (mut norm, mut entries) = (T::default(), 0);
-            matrix.visit(row, |_, value| {
-                if value != 0.0 {
-                    let value = T::of(value);
-                    norm = value.fused(value, norm);
-                    binary &= value == T::of(1.0);
-                    entries += 1;
-                }
-            });
-            binary &= entries <= 255;
-            norms.push(norm);
-        }
-        Packed { binary: binary && matches!(layout, Layout::Sparse { .. }), layout, norms }
-    }
-
-    /// Bytes that the packed rows of a matrix take, beside the matrix. Entries that are 0 are not looked for, but counted.
-    pub(crate) fn bytes(matrix: &Matrix) -> u64 {
-        let size = size_of::<T>() as u64;
-        let (rows, columns, stored) = (matrix.rows() as u64, matrix.columns() as u64, matrix.entries());
-        let numbers = match Layout::<T>::shared(matrix, stored) {
-            Some(_) => 0,
-            None if is_dense(matrix, stored) => rows.saturating_mul(columns) * size,
-            None => stored as u64 * (size + 4) + rows * 8,
-        };
-        numbers + rows * size
-    }
-}
-
-impl<T: Real> Layout<T> {
-    fn borrow(&self) -> Laid<'_, T> {
-        match self {
-            Layout::Dense { columns, values } => Laid::Dense { columns: *columns, values },
-            Layout::Sparse { offsets, indices, values } => Laid::Sparse { offsets, indices, values },
-        }
-    }
-
-    fn shared(matrix: &Matrix, stored: usize) -> Option<Self> {
-        match matrix {
-            Matrix::Dense(dense) if is_dense(matrix, stored) => {
-                let values = T::shared(dense.values())?.clone();
-                Some(Layout::Dense { columns: matrix.columns(), values })
-            }
-            // A zero that is stored would be counted among ones.
-            Matrix::Sparse(csr) if !is_dense(matrix, stored) && stored == matrix.entries() => {
-                let values = T::shared(csr.values())?.clone();
-                let (offsets, indices) = csr.buffers();
-                Some(Layout::Sparse { offsets, indices, values })
-            }
-            _ => None,
-        }
-    }
-
-    fn copied(matrix: &Matrix, stored: usize) -> Self {
-        let (rows, columns) = (matrix.rows(), matrix.columns());
-        if is_dense(matrix, stored) {
-            let mut values = vec![T::default(); rows * columns];
-            for (row, values) in values.chunks_mut(columns.max(1)).enumerate() {
-                matrix.visit(row, |column, value| values[column] = T::of(value));
-            }
-            return Layout::Dense { columns, values: values.into() };
-        }
-        let (mut indices, mut values) = (Vec::with_capacity(stored), Vec::with_capacity(stored));
-        let mut offsets = Vec::with_capacity(rows + 1);
-        offsets.push(0);
-        for row in 0..rows {
-            matrix.visit(row, |column, value| {
-                if value != 0.0 {
-                    indices.push(column as u32);
-                    values.push(T::of(value));
-                }
-            });
-            offsets.push(values.len() as u64);
-        }
-        Layout::Sparse { offsets: offsets.into(), indices: indices.into(), values: values.into() }
-    }
-}
-
-/// Whether zeros are too few to be skipped.
-fn is_dense(matrix: &Matrix, stored: usize) -> bool {
-    stored as f64 >= DENSE_FROM * matrix.rows() as f64 * matrix.columns() as f64
-}
-
-/// How many entries are not 0.
-fn not_zero(matrix: &Matrix) -> usize {
-    let values = match matrix {
-        Matrix::Dense(dense) => dense.values(),
-        Matrix::Sparse(csr) => csr.values(),
-    };
-    match values {
-        Values::F32(values) => values.iter().filter(|value| **value != 0.0).count(),
-        Values::F64(values) => values.iter().filter(|value| **value != 0.0).count(),
-    }
-}
-
-/// Up to [`Real::LANES`] rows side by side, or up to [`Real::NARROW`], or one.
-#[derive(Clone, Debug)]
-pub(crate) struct Panel<'p, T> {
-    points: &'p Points,
-    lanes: usize,
-    list: Vec<usize>,
-    norms: Vec<T>,
-    /// `[group][slot][lane of the group]`, unless in bytes.
-    values: Vec<T>,
-    /// How many lanes are in a group: all of them, unless the passing rows are dense.
-    group: usize,
-    /// `[slot][lane]`
-    bytes: Vec<u8>,
-    binary: bool,
-    /// The slot of each column, `u32::MAX` for none; empty when column and slot are one.
-    slots: Vec<u32>,
-    /// The column of each slot, where they are not one.
-    taken: Vec<u32>,
-}
 
 /// A kernel between panels and the rows of some points.
 #[derive(Clone, Copy, Debug)]
@@ -268,7 +46,6 @@ impl<'a, T: Real> Tiles<'a, T> {
     }
 
     /// Whether values come from vector instructions, and not one by one from the kernel.
-    #[cfg(test)]
     pub(crate) fn is_fast(&self) -> bool {
         self.fast.is_some()
     }
@@ -304,33 +81,11 @@ impl<'a, T: Real> Tiles<'a, T> {
     /// # Panics
     /// When there are more rows than lanes.
     pub(crate) fn load(&self, panel: &mut Panel<'_, T>, rows: &[usize]) {
-        let lanes = panel.lanes;
-        assert!(rows.len() <= lanes, "a panel has {lanes} lanes");
+        assert!(rows.len() <= panel.lanes, "a panel has {} lanes", panel.lanes);
         panel.list.clear();
         panel.list.extend_from_slice(rows);
         let Some((_, packed)) = self.fast else { return };
-        let matrix = panel.points.matrix();
-        panel.clear();
-        let own = std::ptr::eq(panel.points, self.points).then_some(packed);
-        panel.binary = packed.binary && (own.is_some() || has_ones_alone(matrix, rows));
-        let columns = matrix.columns();
-        let narrow = columns <= FEW_COLUMNS;
-        if !narrow && panel.slots.is_empty() {
-            panel.slots.resize(columns, u32::MAX);
-        }
-        panel.group =
-            if narrow && matches!(packed.layout, Layout::Dense { .. }) { T::NARROW.min(lanes) } else { lanes };
-        let size = if narrow { columns * lanes } else { 0 };
-        if panel.binary {
-            panel.bytes.resize(size.max(panel.bytes.len()), 0);
-        } else {
-            panel.values.resize(size.max(panel.values.len()), T::default());
-        }
-        panel.norms.fill(T::default());
-        match own {
-            Some(packed) => panel.take_packed(packed, rows, columns),
-            None => panel.take(matrix, rows),
-        }
+        panel.load(packed, std::ptr::eq(panel.points, self.points));
     }
 
     /// Kernel values of rows, by their places, with all lanes of a panel:
@@ -418,139 +173,6 @@ impl<'a, T: Real> Tiles<'a, T> {
     }
 }
 
-/// Whether all entries of these rows are 0 or 1.
-fn has_ones_alone(matrix: &Matrix, rows: &[usize]) -> bool {
-    let mut ones = true;
-    rows.iter().for_each(|&row| matrix.visit(row, |_, value| ones &= value == 0.0 || value == 1.0));
-    ones
-}
-
-impl<'p, T: Real> Panel<'p, T> {
-    fn new(points: &'p Points, lanes: usize) -> Self {
-        Panel {
-            points,
-            lanes,
-            list: Vec::new(),
-            norms: vec![T::default(); lanes],
-            values: Vec::new(),
-            group: lanes,
-            bytes: Vec::new(),
-            binary: false,
-            slots: Vec::new(),
-            taken: Vec::new(),
-        }
-    }
-
-    /// How many rows are in it.
-    pub(crate) fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// How many rows it has room for.
-    pub(crate) fn lanes(&self) -> usize {
-        self.lanes
-    }
-
-    /// Puts in rows of any matrix.
-    fn take(&mut self, matrix: &Matrix, rows: &[usize]) {
-        let columns = matrix.columns();
-        for (lane, &row) in rows.iter().enumerate() {
-            let mut norm = T::default();
-            matrix.visit(row, |column, value| {
-                if value != 0.0 {
-                    let value = T::of(value);
-                    norm = value.fused(value, norm);
-                    self.put(lane, column, value, columns);
-                }
-            });
-            self.norms[lane] = norm;
-        }
-    }
-
-    /// Puts in rows that are packed already.
-    fn take_packed(&mut self, packed: &Packed<T>, rows: &[usize], columns: usize) {
-        for (lane, &row) in rows.iter().enumerate() {
-            self.norms[lane] = packed.norms[row];
-        }
-        match packed.layout.borrow() {
-            Laid::Dense { values, .. } if self.slots.is_empty() => {
-                for (first, rows) in rows.chunks(self.group).enumerate() {
-                    let group = &mut self.values[first * self.group * columns..][..self.group * columns];
-                    for (column, lanes) in group.chunks_mut(self.group).enumerate() {
-                        lanes.iter_mut().zip(rows).for_each(|(lane, &row)| *lane = values[row * columns + column]);
-                    }
-                }
-            }
-            Laid::Dense { values, .. } => {
-                for (lane, &row) in rows.iter().enumerate() {
-                    for (column, &value) in values[row * columns..][..columns].iter().enumerate() {
-                        if value != T::default() {
-                            self.put(lane, column, value, columns);
-                        }
-                    }
-                }
-            }
-            Laid::Sparse { offsets, indices, values } => {
-                for (lane, &row) in rows.iter().enumerate() {
-                    let span = offsets[row] as usize..offsets[row + 1] as usize;
-                    for (&column, &value) in indices[span.clone()].iter().zip(&values[span]) {
-                        self.put(lane, column as usize, value, columns);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Puts in one entry.
-    #[inline(always)]
-    fn put(&mut self, lane: usize, column: usize, value: T, columns: usize) {
-        let slot = self.slot(column);
-        if self.binary {
-            self.bytes[slot * self.lanes + lane] = 1;
-        } else {
-            let first = lane / self.group * columns;
-            self.values[(first + slot) * self.group + lane % self.group] = value;
-        }
-    }
-
-    /// Takes all rows out.
-    fn clear(&mut self) {
-        if self.slots.is_empty() {
-            self.values.fill(T::default());
-            self.bytes.fill(0);
-            return;
-        }
-        for (slot, column) in self.taken.drain(..).enumerate() {
-            self.slots[column as usize] = u32::MAX;
-            if self.binary {
-                self.bytes[slot * self.lanes..(slot + 1) * self.lanes].fill(0);
-            } else {
-                self.values[slot * self.lanes..(slot + 1) * self.lanes].fill(T::default());
-            }
-        }
-    }
-
-    /// The slot of a column, a new one if it has none.
-    #[inline(always)]
-    fn slot(&mut self, column: usize) -> usize {
-        if self.slots.is_empty() {
-            return column;
-        }
-        if self.slots[column] == u32::MAX {
-            let slot = self.taken.len();
-            self.slots[column] = slot as u32;
-            self.taken.push(column as u32);
-            let size = (slot + 1) * self.lanes;
-            if self.binary && self.bytes.len() < size {
-                self.bytes.resize(size, 0);
-            } else if !self.binary && self.values.len() < size {
-                self.values.resize(size, T::default());
-            }
-        }
-        self.slots[column] as usize
-    }
-}
-
 /// Turns dot products into kernel values, where they belong.
 struct Finish<'a, T> {
     function: DotFunction,
@@ -631,7 +253,9 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
+    use super::panel::FEW_COLUMNS;
     use super::*;
+    use crate::data::Matrix;
     use crate::kernel::{
         ChiSquare, Custom, KernelFunction, Laplacian, Linear, Polynomial, Precomputed, Rbf, Sigmoid, Sum,
     };
@@ -937,18 +561,6 @@ mod tests {
         }
         check::<f64>();
         check::<f32>();
-    }
-
-    #[test]
-    fn numbers_that_are_right_already_are_shared_and_not_copied() {
-        let doubles = [random(14, 9, 8, 0.9, false), random(15, 9, 8, 0.2, false).to_sparse()];
-        for matrix in doubles {
-            let copy = Packed::<f32>::bytes(&matrix);
-            assert_eq!(Packed::<f64>::bytes(&matrix), 9 * 8, "norms alone");
-            assert!(copy > 9 * 4, "{copy}");
-            assert!(Layout::<f64>::shared(&matrix, not_zero(&matrix)).is_some());
-            assert!(Layout::<f32>::shared(&matrix, not_zero(&matrix)).is_none());
-        }
     }
 
     #[test]

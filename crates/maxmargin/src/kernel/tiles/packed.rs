@@ -1,0 +1,149 @@
+//! Rows laid out to pass by panels.
+
+use crate::data::{Buffer, Matrix, Values};
+use crate::simd::Real;
+
+/// The share of entries that are not 0 from which on zeros are multiplied with rather than skipped.
+const DENSE_FROM: f64 = 0.5;
+
+/// The rows of some points in one precision, laid out to pass by panels.
+#[derive(Clone, Debug)]
+pub(crate) struct Packed<T> {
+    pub(super) layout: Layout<T>,
+    /// Whether every entry is 1, and a row has at most 255 of them, so that dot products count in bytes.
+    pub(super) binary: bool,
+    pub(super) norms: Vec<T>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Layout<T> {
+    Dense { columns: usize, values: Buffer<T> },
+    Sparse { offsets: Buffer<u64>, indices: Buffer<u32>, values: Buffer<T> },
+}
+
+/// A [`Layout`] with its memory at hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Laid<'a, T> {
+    Dense { columns: usize, values: &'a [T] },
+    Sparse { offsets: &'a [u64], indices: &'a [u32], values: &'a [T] },
+}
+
+impl<T: Real> Packed<T> {
+    /// Shares the matrix's own memory where it has this precision and layout already.
+    pub(super) fn new(matrix: &Matrix) -> Self {
+        let stored = not_zero(matrix);
+        let layout = Layout::shared(matrix, stored).unwrap_or_else(|| Layout::copied(matrix, stored));
+        let (mut binary, mut norms) = (true, Vec::with_capacity(matrix.rows()));
+        for row in 0..matrix.rows() {
+            let (mut norm, mut entries) = (T::default(), 0);
+            matrix.visit(row, |_, value| {
+                if value != 0.0 {
+                    let value = T::of(value);
+                    norm = value.fused(value, norm);
+                    binary &= value == T::of(1.0);
+                    entries += 1;
+                }
+            });
+            binary &= entries <= 255;
+            norms.push(norm);
+        }
+        Packed { binary: binary && matches!(layout, Layout::Sparse { .. }), layout, norms }
+    }
+
+    /// Bytes that the packed rows of a matrix take, beside the matrix. Entries that are 0 are not looked for, but counted.
+    pub(crate) fn bytes(matrix: &Matrix) -> u64 {
+        let size = size_of::<T>() as u64;
+        let (rows, columns, stored) = (matrix.rows() as u64, matrix.columns() as u64, matrix.entries());
+        let numbers = match Layout::<T>::shared(matrix, stored) {
+            Some(_) => 0,
+            None if is_dense(matrix, stored) => rows.saturating_mul(columns) * size,
+            None => stored as u64 * (size + 4) + rows * 8,
+        };
+        numbers + rows * size
+    }
+}
+
+impl<T: Real> Layout<T> {
+    pub(super) fn borrow(&self) -> Laid<'_, T> {
+        match self {
+            Layout::Dense { columns, values } => Laid::Dense { columns: *columns, values },
+            Layout::Sparse { offsets, indices, values } => Laid::Sparse { offsets, indices, values },
+        }
+    }
+
+    fn shared(matrix: &Matrix, stored: usize) -> Option<Self> {
+        match matrix {
+            Matrix::Dense(dense) if is_dense(matrix, stored) => {
+                let values = T::shared(dense.values())?.clone();
+                Some(Layout::Dense { columns: matrix.columns(), values })
+            }
+            // A zero that is stored would be counted among ones.
+            Matrix::Sparse(csr) if !is_dense(matrix, stored) && stored == matrix.entries() => {
+                let values = T::shared(csr.values())?.clone();
+                let (offsets, indices) = csr.buffers();
+                Some(Layout::Sparse { offsets, indices, values })
+            }
+            _ => None,
+        }
+    }
+
+    fn copied(matrix: &Matrix, stored: usize) -> Self {
+        let (rows, columns) = (matrix.rows(), matrix.columns());
+        if is_dense(matrix, stored) {
+            let mut values = vec![T::default(); rows * columns];
+            for (row, values) in values.chunks_mut(columns.max(1)).enumerate() {
+                matrix.visit(row, |column, value| values[column] = T::of(value));
+            }
+            return Layout::Dense { columns, values: values.into() };
+        }
+        let (mut indices, mut values) = (Vec::with_capacity(stored), Vec::with_capacity(stored));
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        for row in 0..rows {
+            matrix.visit(row, |column, value| {
+                if value != 0.0 {
+                    indices.push(column as u32);
+                    values.push(T::of(value));
+                }
+            });
+            offsets.push(values.len() as u64);
+        }
+        Layout::Sparse { offsets: offsets.into(), indices: indices.into(), values: values.into() }
+    }
+}
+
+/// Whether zeros are too few to be skipped.
+fn is_dense(matrix: &Matrix, stored: usize) -> bool {
+    stored as f64 >= DENSE_FROM * matrix.rows() as f64 * matrix.columns() as f64
+}
+
+/// How many entries are not 0.
+fn not_zero(matrix: &Matrix) -> usize {
+    let values = match matrix {
+        Matrix::Dense(dense) => dense.values(),
+        Matrix::Sparse(csr) => csr.values(),
+    };
+    match values {
+        Values::F32(values) => values.iter().filter(|value| **value != 0.0).count(),
+        Values::F64(values) => values.iter().filter(|value| **value != 0.0).count(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_right_already_are_shared_and_not_copied() {
+        let full = Matrix::dense(9, 8, (1..=72).map(f64::from).collect::<Vec<f64>>()).unwrap();
+        let few = (0..72).map(|k| if k % 8 == 3 { 0.5 } else { 0.0 }).collect::<Vec<f64>>();
+        let doubles = [full, Matrix::dense(9, 8, few).unwrap().to_sparse()];
+        for matrix in doubles {
+            let copy = Packed::<f32>::bytes(&matrix);
+            assert_eq!(Packed::<f64>::bytes(&matrix), 9 * 8, "norms alone");
+            assert!(copy > 9 * 4, "{copy}");
+            assert!(Layout::<f64>::shared(&matrix, not_zero(&matrix)).is_some());
+            assert!(Layout::<f32>::shared(&matrix, not_zero(&matrix)).is_none());
+        }
+    }
+}

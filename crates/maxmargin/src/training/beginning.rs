@@ -1,0 +1,81 @@
+//! Where a training begins: from scratch, where it was, or at a model.
+
+use super::machines::Shared;
+use super::{Training, machine_cost};
+use crate::checkpoint::{Checkpoint, MachineState, parameters};
+use crate::error::Error;
+use crate::model::{Model, ModelParts, Pairing};
+
+/// Where a training begins.
+#[derive(Clone, Debug)]
+pub enum Beginning<'a> {
+    /// As if the data had never been seen.
+    Scratch,
+    /// Where the same training was.
+    Checkpoint(Checkpoint),
+    /// At a model of the same data, trained with another penalty, kernel or tolerance: each machine begins at its α
+    ///
+    /// ```text
+    /// α_i = c_i y_i · C/C_old                                              (T.2)
+    /// ```
+    Model(&'a Model),
+}
+
+impl Training {
+    /// The states that the machines begin in.
+    pub(super) fn begin(
+        &self,
+        beginning: Beginning<'_>,
+        shared: &Shared<'_>,
+        parts: &ModelParts,
+    ) -> Result<Checkpoint, Error> {
+        let (fingerprint, parameters) = (parts.fingerprint.clone(), parameters(&self.params));
+        let machines = match beginning {
+            Beginning::Scratch => shared.pairings.iter().map(|_| MachineState::scratch()).collect(),
+            Beginning::Checkpoint(checkpoint) => {
+                checkpoint.check_parameters(&self.params)?;
+                checkpoint.check(shared.data, &fingerprint, shared.pairings)?;
+                checkpoint.machines
+            }
+            Beginning::Model(model) => warm_starts(model, shared, parts)?,
+        };
+        Ok(Checkpoint { fingerprint, parameters, machines })
+    }
+}
+
+/// Where the machines begin that a model has, too; the others begin from scratch.
+///
+/// # Errors
+/// When the model was trained on other data, or has none of the machines.
+fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result<Vec<MachineState>, Error> {
+    let old = model.parts();
+    if old.fingerprint != parts.fingerprint {
+        return Err(Error::Data {
+            what: "the model to start from was trained on other data".into(),
+            help: "give a model of the same rows, columns, labels and weights, or begin from scratch".into(),
+        });
+    }
+    let same_classes = old.classes == parts.classes && old.one_against_rest == parts.one_against_rest;
+    let found = |pairing: Pairing| old.machines.iter().find(|machine| same_classes && machine.pairing == pairing);
+    if shared.pairings.iter().all(|&pairing| found(pairing).is_none()) {
+        return Err(Error::Combination {
+            what: "no machine of the model to start from tells the same classes apart".into(),
+            help: "choose multiclass and the positive label as the model has them, or begin from scratch".into(),
+        });
+    }
+    let (codes, weights) = (shared.labels.codes(), shared.data.weights());
+    let state = |&pairing: &Pairing| {
+        let Some(machine) = found(pairing) else { return MachineState::scratch() };
+        let cost = machine_cost(codes, weights, pairing, parts.penalty);
+        // A hard margin has no C to go by.
+        let ratio = machine.cost.map(|old| cost / old).filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
+        let alpha = |(&place, &coefficient): (&u32, &f64)| {
+            let row = old.support_rows[place as usize];
+            let sign = pairing.sign(*codes.get(row as usize)? as usize)?;
+            let alpha = coefficient * sign * ratio; // (T.2)
+            (alpha > 0.0).then_some((row, alpha))
+        };
+        MachineState::Untouched { alpha: machine.support.iter().zip(&machine.coefficients).filter_map(alpha).collect() }
+    };
+    Ok(shared.pairings.iter().map(state).collect())
+}

@@ -1,0 +1,142 @@
+//! From a solution to a machine: its certificate, its errors, and what the model keeps of it.
+
+use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion};
+use crate::kernel::Kernel;
+use crate::model::{Machine, Pairing};
+use crate::problem::MarginProblem;
+use crate::solver::{Decision, Solution};
+
+/// Solution to machine: certificate, errors, and the coefficients by training row.
+pub(super) fn finish(
+    problem: &MarginProblem<'_>,
+    mut solution: Solution,
+    pairing: Pairing,
+    cost: f64,
+    tolerance: f64,
+) -> (Machine, Vec<(u64, f64)>) {
+    // The α of an expansion are what the model keeps of them, its coefficients.
+    if let (Decision::Expansion { coefficients, .. }, Some(alpha)) = (&solution.decision, &mut solution.alpha) {
+        *alpha = coefficients.iter().zip(problem.signs()).map(|(coefficient, sign)| coefficient * sign).collect();
+    }
+    // Where that is cheap, the values are the model's own, and not what the solver kept of them.
+    if is_cheap(problem, &solution.decision) || solution.decision_values.is_none() {
+        solution.decision_values = Some(decision_values(problem, &solution.decision));
+    }
+    let mut evidence = certify(problem, &solution, tolerance);
+    if !is_cheap(problem, &solution.decision) && !can_be_trusted(problem, &solution, &evidence) {
+        solution.decision_values = Some(decision_values(problem, &solution.decision));
+        evidence = certify(problem, &solution, tolerance);
+    }
+    if evidence.certificate().is_some()
+        && problem.len() > MERCER_ROWS
+        && !problem.kernel().always_positive_semidefinite()
+    {
+        solution.notes.push(format!(
+            "the kernel was found positive semidefinite on {MERCER_ROWS} of {} rows: on all of them it is an assumption of \
+             the certificate",
+            problem.len()
+        ));
+    }
+    let values = solution.decision_values.as_deref().unwrap_or_default();
+    let training_errors = training_errors(problem, values);
+    let (weights, bias, coefficients) = match (solution.decision, &solution.alpha) {
+        (Decision::Linear { weights, bias }, alpha) => {
+            let signed = alpha.iter().flatten().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect();
+            (Some(weights), bias, signed)
+        }
+        (Decision::Expansion { coefficients, bias }, _) => (None, bias, coefficients),
+    };
+    let expansion = problem
+        .rows()
+        .iter()
+        .zip(&coefficients)
+        .filter(|(_, coefficient): &(_, &f64)| **coefficient != 0.0)
+        .map(|(&row, &coefficient)| (row as u64, coefficient))
+        .collect();
+    let machine = Machine {
+        pairing,
+        bias,
+        stop: solution.stop,
+        iterations: solution.iterations,
+        training_errors,
+        rows: problem.len(),
+        cost: cost.is_finite().then_some(cost).filter(|_| problem.penalised()),
+        evidence,
+        notes: solution.notes,
+        weights,
+        support: Vec::new(),
+        coefficients: Vec::new(),
+    };
+    (machine, expansion)
+}
+
+/// Rows on the wrong side; a value of exactly 0 is on the negative one.
+pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> usize {
+    let wrong = |(&value, &sign): (&f64, &f64)| (value > 0.0) != (sign > 0.0);
+    values.iter().zip(problem.signs()).filter(|&pair| wrong(pair)).count()
+}
+
+/// Kernel values that cost little beside any training.
+const FEW_VALUES: usize = 1 << 16;
+
+/// Rows that decision values are checked at.
+const SAMPLE: usize = 64;
+
+/// Whether decision values from scratch cost a pass over the data, or a few thousand kernel values.
+fn is_cheap(problem: &MarginProblem<'_>, decision: &Decision) -> bool {
+    match decision {
+        Decision::Linear { .. } => true,
+        Decision::Expansion { coefficients, .. } => {
+            let support = coefficients.iter().filter(|coefficient| **coefficient != 0.0).count();
+            problem.len().saturating_mul(support) <= FEW_VALUES
+        }
+    }
+}
+
+/// Whether the decision values that a solver kept are the model's own, as far as it matters: their error, found at a sample
+/// of rows, shows neither in the violation nor, times the costs, in the objective.
+///
+/// Rows that are no support vectors and have no loss have no part in either, and may be known to fewer digits.
+fn can_be_trusted(problem: &MarginProblem<'_>, solution: &Solution, evidence: &Evidence) -> bool {
+    let (Decision::Expansion { coefficients, bias }, Some(values)) = (&solution.decision, &solution.decision_values)
+    else {
+        return true;
+    };
+    let (signs, costs) = (problem.signs(), problem.costs());
+    let matters = |&i: &usize| coefficients[i] != 0.0 || problem.loss().value(signs[i] * values[i]) > 0.0;
+    let rows: Vec<usize> = (0..problem.len()).filter(matters).collect();
+    let size = evidence.certificate().map_or(1.0, |found| found.primal.abs().max(1.0));
+    let sample = SAMPLE.min(rows.len());
+    let places: Vec<usize> = (0..sample).map(|k| rows[k * rows.len() / sample]).collect();
+    let own = expansion(problem, &places, coefficients);
+    let error = places.iter().zip(own).map(|(&i, own)| (own + bias - values[i]).abs()).fold(0.0, f64::max);
+    let slope = |&i: &usize| costs[i] * (2.0 * (1.0 - signs[i] * values[i])).max(1.0);
+    let slopes: f64 = rows.iter().map(slope).filter(|slope| slope.is_finite()).sum();
+    error * slopes.max(1.0) <= 1e-7 * size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Unattended;
+    use crate::data::generate;
+    use crate::kernel::{Gamma, KernelParams, Points};
+    use crate::problem::MarginParts;
+    use crate::solver::{self, Settings, SolverKind};
+    use crate::workers::Workers;
+
+    #[test]
+    fn kept_decision_values_are_trusted_only_when_they_are_the_models_own() {
+        let data = generate("moons", 100, 1).unwrap();
+        let kernel = KernelParams::Rbf { gamma: Gamma::Value(1.0) }.check(data.matrix()).unwrap();
+        let (points, workers) = (Points::new(data.matrix().clone(), false), Workers::none());
+        let signs = data.labels().codes().iter().map(|&code| 2.0 * f64::from(code) - 1.0).collect();
+        let rows = (0..100).collect();
+        let problem = MarginProblem::new(MarginParts::new(&kernel, &points, &workers, rows, signs)).unwrap();
+        let mut solution = solver::solve(SolverKind::Smo, &problem, &Settings::default(), &mut Unattended).unwrap();
+        let evidence = certify(&problem, &solution, 1e-3);
+        assert!(can_be_trusted(&problem, &solution, &evidence));
+        solution.decision_values.iter_mut().flatten().for_each(|value| *value += 1e-6);
+        assert!(!can_be_trusted(&problem, &solution, &evidence));
+    }
+}

@@ -1,0 +1,155 @@
+//! What to train: parameters, and the one place where their ranges are tested.
+
+use serde::{Deserialize, Serialize};
+
+use super::Training;
+use crate::data::{Label, ScalingKind};
+use crate::error::Error;
+use crate::kernel::KernelParams;
+use crate::model::Multiclass;
+use crate::problem::{Bias, Loss};
+use crate::solver::{Settings, SolverKind};
+
+/// How strong the penalty on w is, in one of the three ways to say it.
+///
+/// ```text
+/// C:       ½‖w‖² + C Σ ξ_i
+/// C/n:     ½‖w‖² + (C′/n) Σ ξ_i        C = C′/n
+/// lambda:  λ‖w‖² + (1/n) Σ ξ_i         C = 1/(2nλ)                     (T.1)
+/// ```
+///
+/// n is the number of rows of the binary problem, each counted by its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Penalty {
+    /// C
+    C(f64),
+    /// C′
+    COverN(f64),
+    /// λ
+    Lambda(f64),
+    /// No slack at all: C = ∞.
+    Hard,
+    /// No penalty on w (logistic regression only).
+    None,
+}
+
+impl Penalty {
+    /// The C of `½‖w‖² + C Σ ξ_i` for rows of this total weight; 1 without a penalty.
+    pub fn cost(self, total_weight: f64) -> f64 {
+        match self {
+            Penalty::C(c) => c,
+            Penalty::COverN(c) => c / total_weight,
+            Penalty::Lambda(lambda) => 1.0 / (2.0 * total_weight * lambda), // (T.1)
+            Penalty::Hard => f64::INFINITY,
+            Penalty::None => 1.0,
+        }
+    }
+
+    fn check(self) -> Result<(), Error> {
+        let (name, value) = match self {
+            Penalty::C(value) => ("C", value),
+            Penalty::COverN(value) => ("c-over-n", value),
+            Penalty::Lambda(value) => ("lambda", value),
+            Penalty::Hard | Penalty::None => return Ok(()),
+        };
+        if value > 0.0 && value.is_finite() {
+            return Ok(());
+        }
+        Err(Error::parameter(name, value, "a finite number above 0"))
+    }
+}
+
+/// What to train, not yet checked. Plain, public, `Default`.
+///
+/// # Examples
+/// ```
+/// use maxmargin::data::embedded;
+/// use maxmargin::training::{Penalty, TrainingParams};
+/// use maxmargin::{Unattended, Workers};
+///
+/// let data = embedded("e2").unwrap();
+/// let training = TrainingParams { penalty: Penalty::C(1.0), ..TrainingParams::default() }.check()?;
+/// let model = training.fit(&data, &Workers::none(), &mut Unattended)?;
+/// let certificate = model.machines()[0].evidence.certificate().unwrap();
+/// assert!((certificate.primal - 6.0694444).abs() < 1e-3);
+/// # Ok::<(), maxmargin::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TrainingParams {
+    /// The kernel.
+    pub kernel: KernelParams,
+    /// The penalty.
+    pub penalty: Penalty,
+    /// The loss; `None` is the solver's own, else hinge.
+    pub loss: Option<Loss>,
+    /// How b is treated.
+    pub bias: Bias,
+    /// The solver; `None` lets the problem decide.
+    pub solver: Option<SolverKind>,
+    /// How several classes are told apart.
+    pub multiclass: Multiclass,
+    /// What is done to the columns first.
+    pub scaling: ScalingKind,
+    /// This label against all others.
+    pub positive: Option<Label>,
+    /// Settings for the solver.
+    pub settings: Settings,
+}
+
+impl Default for TrainingParams {
+    fn default() -> Self {
+        TrainingParams {
+            kernel: KernelParams::default(),
+            penalty: Penalty::C(1.0),
+            loss: None,
+            bias: Bias::default(),
+            solver: None,
+            multiclass: Multiclass::default(),
+            scaling: ScalingKind::None,
+            positive: None,
+            settings: Settings::default(),
+        }
+    }
+}
+
+impl TrainingParams {
+    /// The only way to a [`Training`], and so the only place where ranges are tested.
+    ///
+    /// # Errors
+    /// When a parameter is out of range, or two do not go together.
+    pub fn check(self) -> Result<Training, Error> {
+        self.penalty.check()?;
+        let settings = &self.settings;
+        if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
+            return Err(Error::parameter("tolerance", settings.tolerance, "a finite number above 0"));
+        }
+        if settings.max_iterations == Some(0) {
+            return Err(Error::parameter("max-iterations", 0, "1 or more"));
+        }
+        if settings.batch == 0 {
+            return Err(Error::parameter("batch", 0, "1 or more"));
+        }
+        if !(settings.shrinkage >= 0.0 && settings.shrinkage <= 1.0) {
+            return Err(Error::parameter("shrinkage", settings.shrinkage, "from 0 to 1"));
+        }
+        let loss = self.loss.unwrap_or(match self.solver {
+            Some(SolverKind::Newton | SolverKind::KernelNewton) => Loss::Squared,
+            Some(SolverKind::Logistic) => Loss::Logistic,
+            _ => Loss::Hinge,
+        });
+        if self.penalty == Penalty::None && loss != Loss::Logistic {
+            return Err(Error::Combination {
+                what: format!("{} loss without a penalty has no single best model", loss.name()),
+                help: "choose lambda above 0, or the solver logistic".into(),
+            });
+        }
+        if self.penalty == Penalty::Hard && loss != Loss::Hinge {
+            return Err(Error::Combination {
+                what: format!("a hard margin allows no slack, so {} loss has nothing to do", loss.name()),
+                help: "leave out the loss, or choose C instead of a hard margin".into(),
+            });
+        }
+        Ok(Training { params: self, loss })
+    }
+}
