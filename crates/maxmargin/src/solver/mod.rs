@@ -47,7 +47,7 @@ pub use lda::{Projection, fisher_criterion, projection as lda_projection};
 use crate::control::{Control, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, DualProblem, MarginProblem};
-pub(crate) use block_smo::{LARGEST_BLOCK, own_bytes, shared_bytes};
+pub(crate) use block_smo::{WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
 use smo::DualSolution;
 pub use start::{Snapshot, Start};

@@ -122,7 +122,7 @@ impl Training {
         for row in (0..codes.len()).filter(|&row| weights.is_none_or(|weights| weights[row] > 0.0)) {
             rows[if pairs { codes[row] as usize } else { 0 }].push(row);
         }
-        rows.iter_mut().filter(|rows| rows.len() > solver::LARGEST_BLOCK).for_each(Vec::clear);
+        rows.iter_mut().filter(|rows| rows.len() > solver::WHOLE_ROWS).for_each(Vec::clear);
         let values = ClassValues::new(rows);
         let memory = self.params.settings.memory;
         // The machines come first.

@@ -61,8 +61,8 @@ const BLOCK: (u64, u64) = (1024, 2048);
 const DEAR_BLOCK: (u64, u64) = (256, 1024);
 const SLOW_BLOCK: (u64, u64) = (256, 512);
 
-/// Rows that a block holds at most.
-pub(crate) const LARGEST_BLOCK: usize = BLOCK.1 as usize;
+/// Rows of a problem that is one block in double precision: then the values of two fit next to the processor.
+pub(crate) const WHOLE_ROWS: usize = 1280;
 
 /// The block is solved to this part of the whole's violation.
 const INNER: f64 = 0.1;
@@ -120,7 +120,7 @@ pub(crate) fn shared_bytes(matrix: &Matrix, precision: Precision) -> u64 {
 /// Bytes that a machine of so many rows needs for itself: vectors, a block, and panels.
 pub(crate) fn own_bytes(matrix: &Matrix, rows: usize, precision: Precision) -> u64 {
     let (rows, block) = (rows as u64, BLOCK.1.min(rows as u64));
-    let size = if precision == Precision::Double || rows <= BLOCK.1 { 8 } else { 4 };
+    let size = if precision == Precision::Double || rows <= WHOLE_ROWS as u64 { 8 } else { 4 };
     let row_entries = matrix.entries() as u64 / matrix.rows().max(1) as u64;
     let slots = (matrix.columns() as u64).min(row_entries.saturating_mul(f32::LANES as u64));
     20 * 8 * rows + block * block * size + rows * slots * size
@@ -144,8 +144,8 @@ fn solve_dual(
     start: Start,
     control: &mut dyn Control,
 ) -> DualSolution {
-    let whole = problem.len() as u64 <= sizes(&Tiles::<f64>::new(problem.gram().kernel(), problem.gram().points())).1;
-    let double = settings.precision == Precision::Double || whole || !fits_single(problem);
+    let tiles = Tiles::<f64>::new(problem.gram().kernel(), problem.gram().points());
+    let double = settings.precision == Precision::Double || is_whole(problem, &tiles) || !fits_single(problem);
     let end = match double {
         true => Engine::<f64>::new(problem, memory, start).run(settings, control),
         false => Engine::<f32>::new(problem, memory, start).run(settings, control),
@@ -181,6 +181,11 @@ fn sizes<T: Real>(tiles: &Tiles<'_, T>) -> (u64, u64) {
     } else {
         BLOCK
     }
+}
+
+/// Whether one block holds the problem, in double precision.
+fn is_whole<T: Real>(problem: &DualProblem<'_>, tiles: &Tiles<'_, T>) -> bool {
+    problem.len() <= WHOLE_ROWS.min(sizes(tiles).1 as usize)
 }
 
 /// How the engine ends.
@@ -256,7 +261,7 @@ impl<'a, T: Real> Engine<'a, T> {
             walk: Walk::default(),
         };
         engine.walk.size = engine.sizes.0;
-        engine.whole = T::IS_DOUBLE && variables as u64 <= engine.sizes.1;
+        engine.whole = T::IS_DOUBLE && is_whole(problem, &tiles);
         let alpha = match start {
             Start::Scratch => problem.start().to_vec(),
             Start::Alpha(alpha) => feasible(problem, &alpha),
