@@ -37,7 +37,7 @@ impl Training {
 
     /// Trains a model: scaling, kernel, then a binary problem for each machine.
     ///
-    /// A control that breaks makes the solver return what it has; the model says so in [`Machine::stop`].
+    /// A control that breaks makes the solver return what it has; the model says so in [`Model::stop`].
     ///
     /// # Errors
     /// When no problem can be made of the data, a solver cannot solve it or lacks memory, or a hard margin does not exist.
@@ -47,8 +47,8 @@ impl Training {
 
     /// Trains a model from where another training was.
     ///
-    /// When the control wants a snapshot, it receives a [`Checkpoint`] of the whole training: while a solver runs that can
-    /// offer one, after each machine, and when it has broken.
+    /// When the control wants a snapshot, it receives a [`Checkpoint`](crate::checkpoint::Checkpoint) of the whole training:
+    /// while a solver runs that can offer one, after each machine, and when it has broken.
     ///
     /// # Errors
     /// As [`Training::fit`]; and when the beginning belongs to other data, other parameters or other classes.
