@@ -8,6 +8,8 @@ use super::Gram;
 ///
 /// Of several classes, each pair makes a machine, and the rows of a class take part in all of its pairs: half of the kernel
 /// values of a pair are those of its classes by themselves.
+///
+/// It belongs to the kernel and the points that it is first asked with: no problem of others may share it.
 #[derive(Debug)]
 pub struct ClassValues {
     /// Which class a row is of, and its place there.

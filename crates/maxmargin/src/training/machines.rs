@@ -115,6 +115,9 @@ impl Training {
     /// A place for kernel values that several machines need, where these are small enough to be solved as a whole.
     pub(super) fn class_values(&self, shared: &Shared<'_>) -> Option<ClassValues> {
         let blocks = self.params.solver.is_none_or(|solver| solver == SolverKind::BlockSmo);
+        if !blocks || shared.pairings.len() < 2 {
+            return None;
+        }
         let pairs = shared.pairings.iter().all(|pairing| pairing.negative.is_some());
         let codes = shared.labels.codes();
         let mut rows = vec![Vec::new(); if pairs { shared.labels.classes().len() } else { 1 }];
@@ -128,7 +131,7 @@ impl Training {
         // The machines come first.
         let left = memory.saturating_sub(self.bytes_of_largest(shared));
         let fits = values.bytes() <= left.min(memory / PART_FOR_VALUES);
-        (blocks && shared.pairings.len() > 1 && fits).then_some(values)
+        fits.then_some(values)
     }
 
     /// Bytes that all machines share.

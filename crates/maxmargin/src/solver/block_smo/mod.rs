@@ -354,10 +354,10 @@ impl<'a, T: Real> Engine<'a, T> {
         self.choose(levels);
         self.load_block();
         // Nothing but the block moves: then its optimum is the problem's.
-        let whole = self.working.len() == self.rows.active();
+        let all_active = self.working.len() == self.rows.active();
         let target = if self.whole {
             WHOLE * tolerance
-        } else if whole {
+        } else if all_active {
             WHOLE_SINGLE * tolerance
         } else {
             (INNER * levels.violation).max(INNER * tolerance)
@@ -386,7 +386,7 @@ impl<'a, T: Real> Engine<'a, T> {
         if self.walk.idle_steps > STALL {
             return ControlFlow::Break(None);
         }
-        if whole {
+        if all_active {
             for (k, &variable) in self.working.iter().enumerate() {
                 self.value[variable as usize] = self.block.value[k];
             }
