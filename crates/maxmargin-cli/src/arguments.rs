@@ -266,7 +266,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "LABEL", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
 
-    /// block-smo, smo, dual-ascent, interior-point, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic;
+    /// block-smo, smo, dual-ascent, interior-point, primal-newton, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic;
     /// auto chooses, and says why
     #[arg(long, value_name = "NAME", help_heading = "Solver", default_value = "auto", hide_possible_values = true,
           value_parser = solver())]
@@ -274,6 +274,9 @@ pub(crate) struct Train {
     /// The largest violation of the optimality conditions to stop at
     #[arg(long, value_name = "NUMBER", help_heading = "Solver", default_value_t = 1e-3, allow_hyphen_values = true)]
     pub(crate) tolerance: f64,
+    /// Stop at this relative duality gap instead of a violation (dual-ascent and primal-newton)
+    #[arg(long, value_name = "NUMBER", help_heading = "Solver", allow_hyphen_values = true)]
+    pub(crate) gap: Option<f64>,
     /// Stop after so many steps [default: a finite cap of the solver's own]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Solver")]
     pub(crate) max_iterations: Option<u64>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::mercer_check;
-use crate::problem::{Bias, Loss, MarginProblem};
+use crate::problem::{self, Bias, Coupling, Loss, MarginProblem};
 use crate::solver::{Decision, Solution};
 
 /// How good a solution of a convex problem is.
@@ -261,14 +261,15 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
         }
     };
     let quadratic = signed.iter().zip(&products).map(|(c, u)| c * u).sum::<f64>().max(0.0);
-    let violation = match problem.dual() {
-        Ok(dual) => {
-            let gradient: Vec<f64> = (0..dual.len())
-                .map(|i| signs[i] * products[i] + dual.ridge()[i] * alpha[i] + dual.linear()[i])
-                .collect();
-            dual.violation(alpha, &gradient).max(0.0)
+    let (loss, costs) = (problem.loss(), problem.costs());
+    let violation = match loss {
+        Loss::Logistic => logistic_violation(problem, solution, values),
+        Loss::Hinge | Loss::Squared => {
+            let ridge = |i: usize| if loss == Loss::Squared { 0.5 / costs[i] } else { 0.0 };
+            let gradient = |i: usize| signs[i] * products[i] + ridge(i) * alpha[i] - 1.0; // that of (P.2)
+            let coupling = if problem.bias() == Bias::Explicit { Coupling::All } else { Coupling::None };
+            problem::violation(coupling, signs, |i| loss.dual_bound(costs[i]), alpha, gradient).max(0.0)
         }
-        Err(_) => logistic_violation(problem, solution, values),
     };
     (quadratic, violation)
 }

@@ -58,6 +58,18 @@ impl Workers {
         }
     }
 
+    /// Hashes bytes on all threads.
+    pub(crate) fn hash(&self, hasher: &mut blake3::Hasher, bytes: &[u8]) {
+        match &self.pool {
+            Some(pool) => pool.install(|| {
+                hasher.update_rayon(bytes);
+            }),
+            None => {
+                hasher.update(bytes);
+            }
+        }
+    }
+
     /// Calls `work` on this thread, with a scope whose tasks run on the team. `None`, and nothing is done, without a team.
     pub(crate) fn in_scope<'s, R>(&self, work: impl FnOnce(&rayon::Scope<'s>) -> R) -> Option<R> {
         self.pool.as_ref().map(|pool| pool.in_place_scope(work))

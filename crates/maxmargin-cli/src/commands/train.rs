@@ -178,6 +178,7 @@ fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
         positive: arguments.positive.as_deref().map(Label::new),
         settings: Settings {
             tolerance: arguments.tolerance,
+            gap: arguments.gap,
             max_iterations: arguments.max_iterations,
             memory: memory.0,
             seed: arguments.reading.seed,

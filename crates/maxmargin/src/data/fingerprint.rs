@@ -1,6 +1,7 @@
 //! A short name for the content of a data set, to tell whether a model and a file belong together.
 
 use super::Dataset;
+use crate::workers::Workers;
 
 impl Dataset {
     /// The BLAKE3 digest, in hexadecimal, of what a learner sees of the data: the shape, the numbers, the labels, and the
@@ -30,6 +31,11 @@ impl Dataset {
     /// # Ok::<(), maxmargin::Error>(())
     /// ```
     pub fn fingerprint(&self) -> String {
+        self.fingerprint_by(&Workers::none())
+    }
+
+    /// The same on several threads.
+    pub(crate) fn fingerprint_by(&self, workers: &Workers) -> String {
         let labels: Vec<Vec<u8>> = self.labels().classes().iter().map(label_bytes).collect();
         let mut hasher = blake3::Hasher::new();
         // (F.1)
@@ -37,29 +43,48 @@ impl Dataset {
         hasher.update(&(self.rows() as u64).to_le_bytes());
         hasher.update(&(self.columns() as u64).to_le_bytes());
         hasher.update(&[u8::from(self.weights().is_some())]);
-        let mut line = Vec::new();
-        for row in 0..self.rows() {
-            line.clear();
-            line.extend([0; 8]);
-            let mut count = 0u64;
-            self.matrix().visit(row, |column, value| {
-                if value != 0.0 {
-                    count += 1;
-                    line.extend((column as u64).to_le_bytes());
-                    line.extend(value.to_le_bytes());
-                }
+        let entries = self.matrix().entries().div_ceil(self.rows().max(1));
+        let rows_a_chunk = (BYTES_A_CHUNK / (16 * entries + 32)).max(1);
+        let mut done = 0;
+        while done < self.rows() {
+            let some = done..(done + CHUNKS_AT_A_TIME * rows_a_chunk).min(self.rows());
+            let texts = workers.map_chunks(some.len(), rows_a_chunk, |range| {
+                let mut bytes = Vec::with_capacity(range.len() * (16 * entries + 32));
+                range.for_each(|row| self.add_row(done + row, &labels, &mut bytes));
+                bytes
             });
-            line[..8].copy_from_slice(&count.to_le_bytes());
-            line.extend(&labels[self.labels().codes()[row] as usize]);
-            if let Some(weights) = self.weights() {
-                // -0 and 0 are one weight.
-                line.extend((weights[row] + 0.0).to_le_bytes());
-            }
-            hasher.update(&line);
+            texts.iter().for_each(|bytes| workers.hash(&mut hasher, bytes));
+            done = some.end;
         }
         hasher.finalize().to_hex().to_string()
     }
+
+    /// A row's bytes of (F.1).
+    fn add_row(&self, row: usize, labels: &[Vec<u8>], bytes: &mut Vec<u8>) {
+        let start = bytes.len();
+        bytes.extend([0; 8]);
+        let mut count = 0u64;
+        self.matrix().visit(row, |column, value| {
+            if value != 0.0 {
+                count += 1;
+                let mut entry = [0; 16];
+                entry[..8].copy_from_slice(&(column as u64).to_le_bytes());
+                entry[8..].copy_from_slice(&value.to_le_bytes());
+                bytes.extend_from_slice(&entry);
+            }
+        });
+        bytes[start..start + 8].copy_from_slice(&count.to_le_bytes());
+        bytes.extend_from_slice(&labels[self.labels().codes()[row] as usize]);
+        if let Some(weights) = self.weights() {
+            // -0 and 0 are one weight.
+            bytes.extend_from_slice(&(weights[row] + 0.0).to_le_bytes());
+        }
+    }
 }
+
+/// What is hashed at a time: enough to pay for threads, and little enough to stay in the cache.
+const BYTES_A_CHUNK: usize = 1 << 19;
+const CHUNKS_AT_A_TIME: usize = 8;
 
 /// What two spellings of one label share.
 fn label_bytes(label: &super::Label) -> Vec<u8> {

@@ -276,18 +276,6 @@ impl Matrix {
         }
     }
 
-    /// The dot product of a row with a vector of one number a column.
-    pub fn dot(&self, row: usize, vector: &[f64]) -> f64 {
-        let mut sum = 0.0;
-        self.visit(row, |column, value| sum += value * vector[column]);
-        sum
-    }
-
-    /// Adds `scale` times a row to a vector of one number a column.
-    pub fn add_scaled(&self, row: usize, scale: f64, vector: &mut [f64]) {
-        self.visit(row, |column, value| vector[column] += scale * value);
-    }
-
     /// A row, zeros included.
     pub fn row(&self, row: usize) -> Vec<f64> {
         let mut vector = vec![0.0; self.columns()];

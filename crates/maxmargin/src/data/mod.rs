@@ -12,6 +12,7 @@ mod label;
 mod matrix;
 mod scaling;
 mod split;
+pub(crate) mod stored;
 
 pub use buffer::Buffer;
 pub use dataset::Dataset;

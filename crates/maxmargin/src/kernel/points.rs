@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::Packed;
 use crate::data::Matrix;
 use crate::error::Error;
+use crate::workers::Workers;
 
 /// A matrix prepared for kernels, once: squared norms, and whether a constant 1 is appended to each row.
 ///
@@ -24,13 +25,19 @@ pub struct Points {
 impl Points {
     /// Prepares a matrix; `folded` appends a constant 1 to each row, in thought only.
     pub fn new(matrix: Matrix, folded: bool) -> Self {
+        Points::by(&Workers::none(), matrix, folded)
+    }
+
+    /// The same on several threads.
+    pub fn by(workers: &Workers, matrix: Matrix, folded: bool) -> Self {
         let constant = if folded { 1.0 } else { 0.0 };
-        let squared_norms = (0..matrix.rows())
-            .map(|row| {
+        let mut squared_norms = vec![0.0; matrix.rows()];
+        workers.fill_chunks(&mut squared_norms, 4096, |start, chunk| {
+            for (k, square) in chunk.iter_mut().enumerate() {
                 // Summed in the order of `pairs::dots`, so that ‖x − x‖ is exactly 0.
-                super::pairs::squared_norm(&matrix, row) + constant
-            })
-            .collect();
+                *square = super::pairs::squared_norm(&matrix, start + k) + constant;
+            }
+        });
         Points { matrix, folded, squared_norms, numbers: None, single: OnceLock::new(), double: OnceLock::new() }
     }
 
@@ -68,6 +75,11 @@ impl Points {
     /// Whether a constant 1 is appended to each row.
     pub fn folded(&self) -> bool {
         self.folded
+    }
+
+    /// `⟨x′, x′⟩` of every row.
+    pub(crate) fn squared_norms(&self) -> &[f64] {
+        &self.squared_norms
     }
 
     /// `⟨x′, x′⟩` of a row.

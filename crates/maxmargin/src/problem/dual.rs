@@ -172,34 +172,8 @@ impl<'a> DualProblem<'a> {
     ///
     /// 0 or less is optimal. A group is all variables, or those of one sign.
     pub fn violation(&self, alpha: &[f64], gradient: &[f64]) -> f64 {
-        if self.parts.coupling == Coupling::None {
-            let worst = |i: usize| {
-                let grow = if alpha[i] < self.parts.upper[i] { -gradient[i] } else { 0.0 };
-                let shrink = if alpha[i] > 0.0 { gradient[i] } else { 0.0 };
-                grow.max(shrink)
-            };
-            return (0..self.len()).map(worst).fold(0.0, f64::max);
-        }
-        [1.0, -1.0].iter().map(|&group| self.group_violation(alpha, gradient, group)).fold(0.0, f64::max)
-    }
-
-    fn group_violation(&self, alpha: &[f64], gradient: &[f64], group: f64) -> f64 {
-        let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
-        for i in 0..self.len() {
-            let sign = self.parts.signs[i];
-            if self.parts.coupling == Coupling::BySign && sign != group {
-                continue;
-            }
-            let value = -sign * gradient[i];
-            let (can_grow, can_shrink) = (alpha[i] < self.parts.upper[i], alpha[i] > 0.0);
-            if if sign > 0.0 { can_grow } else { can_shrink } {
-                most = most.max(value);
-            }
-            if if sign > 0.0 { can_shrink } else { can_grow } {
-                least = least.min(value);
-            }
-        }
-        most - least
+        let DualParts { coupling, signs, upper, .. } = &self.parts;
+        violation(*coupling, signs, |i| upper[i], alpha, |i| gradient[i])
     }
 
     /// How far the objective at α is from the optimum at most, given the gradient g; infinite where that cannot be told
@@ -261,6 +235,45 @@ impl<'a> DualProblem<'a> {
             (false, false) => 0.0,
         }
     }
+}
+
+/// (D.2) of a problem that need not exist as a [`DualProblem`].
+pub(crate) fn violation(
+    coupling: Coupling,
+    signs: &[f64],
+    upper: impl Fn(usize) -> f64,
+    alpha: &[f64],
+    gradient: impl Fn(usize) -> f64,
+) -> f64 {
+    if coupling == Coupling::None {
+        let worst = |i: usize| {
+            let slope = gradient(i);
+            let grow = if alpha[i] < upper(i) { -slope } else { 0.0 };
+            let shrink = if alpha[i] > 0.0 { slope } else { 0.0 };
+            grow.max(shrink)
+        };
+        return (0..alpha.len()).map(worst).fold(0.0, f64::max);
+    }
+    let of_group = |group: f64| {
+        let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
+        for i in 0..alpha.len() {
+            let sign = signs[i];
+            if coupling == Coupling::BySign && sign != group {
+                continue;
+            }
+            let value = -sign * gradient(i);
+            let (can_grow, can_shrink) = (alpha[i] < upper(i), alpha[i] > 0.0);
+            if if sign > 0.0 { can_grow } else { can_shrink } {
+                most = most.max(value);
+            }
+            if if sign > 0.0 { can_shrink } else { can_grow } {
+                least = least.min(value);
+            }
+        }
+        most - least
+    };
+    let groups = if coupling == Coupling::BySign { &[1.0, -1.0][..] } else { &[1.0] };
+    groups.iter().map(|&group| of_group(group)).fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Coupling, DualParts, DualProblem, Loss};
+use super::{Coupling, Direction, DualParts, DualProblem, LinearProblem, Loss, Passes};
 use crate::error::Error;
 use crate::kernel::{ClassValues, Gram, KernelFunction, Points};
 use crate::workers::Workers;
@@ -275,26 +275,14 @@ impl<'a> MarginProblem<'a> {
 
     /// `f(x_i)` of a vector of weights, for each row of the problem.
     pub fn decisions_of_weights(&self, weights: &[f64], bias: f64) -> Vec<f64> {
-        let matrix = self.parts.points.matrix();
-        let mut out = vec![0.0; self.len()];
-        self.parts.workers.fill_chunks(&mut out, 1024, |start, chunk| {
-            for (k, value) in chunk.iter_mut().enumerate() {
-                *value = matrix.dot(self.parts.rows[start + k], weights) + bias;
-            }
-        });
-        out
+        let linear = LinearProblem::of_margin(self);
+        linear.values(weights, bias)
     }
 
     /// `w = Σ c_i x_i` and the folded bias `Σ c_i` (0 unless folded) of the coefficients `c_i` of a linear kernel.
     pub fn weights_of_coefficients(&self, coefficients: &[f64]) -> (Vec<f64>, f64) {
-        let matrix = self.parts.points.matrix();
-        let mut weights = vec![0.0; matrix.columns()];
-        for (&row, &coefficient) in self.parts.rows.iter().zip(coefficients) {
-            if coefficient != 0.0 {
-                matrix.add_scaled(row, coefficient, &mut weights);
-            }
-        }
-        let folded = if self.parts.bias == Bias::Folded { coefficients.iter().sum() } else { 0.0 };
-        (weights, folded)
+        let linear = LinearProblem::of_margin(self);
+        let Direction { weights, bias } = Passes::new(&linear).combine(coefficients);
+        (weights, if self.parts.bias == Bias::Folded { bias } else { 0.0 })
     }
 }

@@ -4,9 +4,14 @@
 //! program that every formulation becomes. Solvers know these two and nothing before them.
 
 mod dual;
+mod linear;
 mod loss;
 mod margin;
+mod row_loss;
 
+pub(crate) use dual::violation;
 pub use dual::{Coupling, DualParts, DualProblem};
+pub(crate) use linear::{Direction, LinearProblem, Passes, RowState, RowSums, dot};
 pub use loss::Loss;
 pub use margin::{Bias, MarginParts, MarginProblem};
+pub(crate) use row_loss::{Pull, RowLoss};

@@ -61,7 +61,7 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
     let kind = SolverKind::Lda;
     requirements::soft_margin(kind, problem)?;
     requirements::linear_kernel(kind, problem)?;
-    requirements::memory(kind, hessian::bytes(problem), settings.memory)
+    requirements::memory(kind, hessian::bytes(problem.points().matrix().columns()), settings.memory)
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {

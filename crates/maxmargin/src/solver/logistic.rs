@@ -39,7 +39,7 @@
 
 use std::ops::ControlFlow;
 
-use super::hessian;
+use super::hessian::{self, Ridge};
 use super::line_search::slope_step;
 use super::{Decision, Settings, Solution, SolverKind, dot, requirements};
 use crate::control::{Control, Progress, Stop};
@@ -56,7 +56,7 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
     requirements::soft_margin(kind, problem)?;
     requirements::linear_kernel(kind, problem)?;
     requirements::loss(kind, problem, &[Loss::Logistic])?;
-    requirements::memory(kind, hessian::bytes(problem), settings.memory)
+    requirements::memory(kind, hessian::bytes(problem.points().matrix().columns()), settings.memory)
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
@@ -147,7 +147,10 @@ fn descend(
         };
         let curvatures: Vec<f64> = rows.clone().map(curvature).collect();
         let mut poll = || control.poll(progress(None));
-        let Some(direction) = hessian::direction(problem, &curvatures, &gradient, &mut poll)? else {
+        let (matrix, ridge) = (problem.points().matrix(), Ridge::of(problem));
+        let (own, workers) = (problem.rows(), problem.workers());
+        let found = hessian::direction(matrix, own, workers, ridge, &curvatures, &gradient, &mut poll)?;
+        let Some(direction) = found else {
             return ControlFlow::Continue(Stop::Stalled);
         };
         let (along_weights, along_bias) = direction.split_at(columns);

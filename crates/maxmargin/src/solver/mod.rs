@@ -6,6 +6,7 @@
 //! | `block-smo` | the same, for many rows: blocks of variables, all cores | `block_smo/` |
 //! | `dual-ascent` | every kernel, hinge and squared loss, folded or no bias | `dual_ascent.rs` |
 //! | `interior-point` | every kernel, hinge and squared loss, small n | `interior_point.rs` |
+//! | `primal-newton` | linear, hinge, squared and logistic loss, every bias, any size | `primal_newton/` |
 //! | `newton` | linear, squared loss | `newton.rs` |
 //! | `kernel-newton` | every kernel, squared loss | `kernel_newton.rs` |
 //! | `sgd` | linear, hinge loss | `sgd.rs` |
@@ -34,6 +35,7 @@ mod line_search;
 mod logistic;
 mod newton;
 mod perceptron;
+mod primal_newton;
 mod requirements;
 mod scatter;
 mod sgd;
@@ -67,6 +69,8 @@ pub enum SolverKind {
     InteriorPoint,
     /// Newton's method on the primal, linear.
     Newton,
+    /// Newton's method on the primal, linear, any loss and size.
+    PrimalNewton,
     /// Newton's method on the primal, in the coefficients of a kernel expansion.
     KernelNewton,
     /// Stochastic subgradient descent.
@@ -83,12 +87,13 @@ pub enum SolverKind {
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 11] = [
+    pub const ALL: [SolverKind; 12] = [
         SolverKind::Smo,
         SolverKind::BlockSmo,
         SolverKind::DualAscent,
         SolverKind::InteriorPoint,
         SolverKind::Newton,
+        SolverKind::PrimalNewton,
         SolverKind::KernelNewton,
         SolverKind::Sgd,
         SolverKind::Perceptron,
@@ -105,6 +110,7 @@ impl SolverKind {
             SolverKind::DualAscent => "dual-ascent",
             SolverKind::InteriorPoint => "interior-point",
             SolverKind::Newton => "newton",
+            SolverKind::PrimalNewton => "primal-newton",
             SolverKind::KernelNewton => "kernel-newton",
             SolverKind::Sgd => "sgd",
             SolverKind::Perceptron => "perceptron",
@@ -120,6 +126,8 @@ impl SolverKind {
 pub struct Settings {
     /// The largest violation of the optimality conditions to stop at.
     pub tolerance: f64,
+    /// The relative duality gap to stop at, in place of the tolerance: `dual-ascent` and `primal-newton`.
+    pub gap: Option<f64>,
     /// The most steps (sweeps over the rows for `dual-ascent`, `sgd` and the perceptrons); `None` is the solver's own cap.
     pub max_iterations: Option<u64>,
     /// Bytes for caches and matrices.
@@ -164,6 +172,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             tolerance: 1e-3,
+            gap: None,
             max_iterations: None,
             memory: 2 << 30,
             precision: Precision::default(),
@@ -223,6 +232,7 @@ pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settin
         SolverKind::DualAscent => dual_ascent::supports(problem, settings),
         SolverKind::InteriorPoint => interior_point::supports(problem, settings),
         SolverKind::Newton => newton::supports(problem, settings),
+        SolverKind::PrimalNewton => primal_newton::supports(problem, settings),
         SolverKind::KernelNewton => kernel_newton::supports(problem, settings),
         SolverKind::Sgd => sgd::supports(problem, settings),
         SolverKind::Perceptron => perceptron::supports(problem, settings),
@@ -264,6 +274,7 @@ pub fn solve_from(
         SolverKind::DualAscent => dual_ascent::solve(problem, settings, start, control),
         SolverKind::InteriorPoint => interior_point::solve(problem, settings, control),
         SolverKind::Newton => newton::solve(problem, settings, control),
+        SolverKind::PrimalNewton => primal_newton::solve(problem, settings, start, control),
         SolverKind::KernelNewton => kernel_newton::solve(problem, settings, control),
         SolverKind::Sgd => sgd::solve(problem, settings, control),
         SolverKind::Perceptron => perceptron::solve(problem, settings, control),

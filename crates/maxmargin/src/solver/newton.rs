@@ -38,7 +38,7 @@
 
 use std::ops::ControlFlow;
 
-use super::hessian;
+use super::hessian::{self, Ridge};
 use super::line_search::exact_step;
 use super::{Decision, Settings, Solution, SolverKind, dot, requirements};
 use crate::control::{Control, Progress, Stop};
@@ -55,7 +55,7 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
     requirements::soft_margin(kind, problem)?;
     requirements::linear_kernel(kind, problem)?;
     requirements::loss(kind, problem, &[Loss::Squared])?;
-    requirements::memory(kind, hessian::bytes(problem), settings.memory)
+    requirements::memory(kind, hessian::bytes(problem.points().matrix().columns()), settings.memory)
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
@@ -191,7 +191,8 @@ impl State {
         let active = |i: usize| problem.signs()[i] * self.decision_values[i] < 1.0;
         let weights: Vec<f64> =
             (0..problem.len()).map(|i| if active(i) { 2.0 * problem.costs()[i] } else { 0.0 }).collect();
-        hessian::direction(problem, &weights, gradient, poll) // (N.3)
+        let (matrix, rows) = (problem.points().matrix(), problem.rows());
+        hessian::direction(matrix, rows, problem.workers(), Ridge::of(problem), &weights, gradient, poll) // (N.3)
     }
 }
 

@@ -44,6 +44,14 @@ pub(super) fn soft_margin(kind: SolverKind, problem: &MarginProblem<'_>) -> Resu
     Err(refuse(kind, "has no hard margin", "leave out hard, or choose the solver smo, dual-ascent or interior-point"))
 }
 
+/// The weights must be penalised.
+pub(super) fn penalty(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), Error> {
+    if problem.penalised() {
+        return Ok(());
+    }
+    Err(refuse(kind, "needs a penalty on the weights", "choose lambda above 0, or the solver logistic"))
+}
+
 /// The need must be within the budget.
 pub(super) fn memory(kind: SolverKind, need: u64, budget: u64) -> Result<(), Error> {
     if need <= budget {

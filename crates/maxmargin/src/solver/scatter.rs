@@ -14,12 +14,18 @@ use faer::{Accum, Mat, MatMut, Par};
 
 use crate::control::Stop;
 use crate::data::Matrix;
+use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::workers::Workers;
 
 /// Rows that one partial sum covers.
 const BLOCK: usize = 512;
 /// Up to this many columns, threads share out rows; beyond it, columns of S.
 const FEW_COLUMNS: usize = 192;
+/// Up to this many columns, sparse rows are added one by one to a matrix that stays in the processor's cache.
+const NARROW: usize = 512;
+/// Rows between two questions to the caller then, and entries of S that it takes to make a part of them pay.
+const ROWS_A_POLL: usize = 1 << 20;
+const PRODUCTS_AN_ENTRY: usize = 16;
 /// Columns of S that one thread works on at a time.
 const TILE: usize = 64;
 /// Partial sums formed between two questions to the caller.
@@ -54,9 +60,15 @@ impl Scatter<'_> {
         let used: Vec<usize> = (0..self.rows.len()).filter(|&i| self.weights[i] != 0.0).collect();
         let size = self.size();
         let sparse = matches!(self.matrix, Matrix::Sparse(_)) && self.centres.is_none();
-        let crowded = self.matrix.entries() as f64 > 0.2 * self.matrix.rows() as f64 * self.matrix.columns() as f64;
+        let density =
+            self.matrix.entries() as f64 / (self.matrix.rows() as f64 * self.matrix.columns() as f64).max(1.0);
         let mut sum = Mat::zeros(size, size);
-        if sparse && !crowded {
+        if sparse && size <= NARROW && density <= 0.4 {
+            for some in used.chunks(ROWS_A_POLL) {
+                poll()?;
+                self.add_narrow(some, &mut sum);
+            }
+        } else if sparse && density <= 0.2 {
             for block in used.chunks(BLOCK) {
                 poll()?;
                 self.add_sparse(block, &mut sum);
@@ -108,6 +120,37 @@ impl Scatter<'_> {
                 matmul(tile, Accum::Add, left.transpose(), block.subcols(*first, width), 1.0, Par::Seq);
             }
         });
+    }
+
+    /// Adds sparse rows entry by entry, each thread to a matrix of its own.
+    fn add_narrow(&self, used: &[usize], sum: &mut Mat<f64>) {
+        let (size, constant) = (self.size(), usize::from(self.constant));
+        let entries = self.matrix.entries() / self.matrix.rows().max(1) + constant;
+        let parts = (used.len() * entries * entries / (PRODUCTS_AN_ENTRY * size * size).max(1)).clamp(1, 8);
+        let found = self.workers.map_chunks(used.len(), used.len().div_ceil(parts), |range| {
+            let mut part = vec![0.0; size * size];
+            let mut entries: Vec<(usize, f64)> = Vec::new();
+            on_stored_rows!(self.matrix, rows => for &i in &used[range] {
+                entries.clear();
+                rows.visit(self.rows[i], |column, value| entries.push((column, value)));
+                if self.constant {
+                    entries.push((size - 1, 1.0));
+                }
+                let weight = self.weights[i];
+                for (k, &(column, value)) in entries.iter().enumerate() {
+                    let scaled = weight * value;
+                    let column = &mut part[column * size..(column + 1) * size];
+                    entries[k..].iter().for_each(|&(other, factor)| column[other] += scaled * factor); // (H.2)
+                }
+            });
+            part
+        });
+        for part in found {
+            for j in 0..size {
+                let own = &part[j * size..(j + 1) * size];
+                sum.col_as_slice_mut(j).iter_mut().zip(own).for_each(|(sum, value)| *sum += value);
+            }
+        }
     }
 
     /// Adds sparse rows entry by entry, a tile of columns of S to a thread.

@@ -8,7 +8,7 @@ use crate::problem::{Coupling, DualProblem};
 /// | solver | [`Start::Alpha`] | [`Start::Snapshot`] |
 /// | --- | --- | --- |
 /// | `smo`, `block-smo` | taken | taken |
-/// | `dual-ascent` | taken | from scratch |
+/// | `dual-ascent`, `primal-newton` | taken | from scratch |
 /// | all others | from scratch | from scratch |
 ///
 /// A solver that knows nothing of snapshots offers none; from scratch it ends in the same solution.
@@ -53,7 +53,7 @@ impl Snapshot {
 impl SolverKind {
     /// Whether the solver begins at a [`Start::Alpha`]; the others begin from scratch.
     pub fn takes_alpha(self) -> bool {
-        matches!(self, SolverKind::Smo | SolverKind::BlockSmo | SolverKind::DualAscent)
+        matches!(self, SolverKind::Smo | SolverKind::BlockSmo | SolverKind::DualAscent | SolverKind::PrimalNewton)
     }
 }
 

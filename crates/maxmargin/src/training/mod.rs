@@ -125,7 +125,7 @@ impl Training {
                 help: "choose bias explicit or none, and no scaling".into(),
             });
         }
-        let points = Points::new(matrix, params.bias == Bias::Folded);
+        let points = Points::by(workers, matrix, params.bias == Bias::Folded);
         let mut parts = ModelParts {
             kernel: kernel.clone(),
             bias: params.bias,
@@ -140,7 +140,7 @@ impl Training {
             names: data.names().map(<[String]>::to_vec),
             scaling,
             training_rows: data.rows(),
-            fingerprint: data.fingerprint(),
+            fingerprint: data.fingerprint_by(workers),
             machines: Vec::new(),
             support_rows: Vec::new(),
             vectors: None,
@@ -263,11 +263,13 @@ fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, penalt
 
 /// Joins the machines' support vectors into one pool, each training row once.
 fn pool_support_vectors(parts: &mut ModelParts, expansions: Vec<Vec<(u64, f64)>>, points: &Points) {
-    let mut pool: Vec<u64> = expansions.iter().flatten().map(|&(row, _)| row).collect();
-    pool.sort_unstable();
-    pool.dedup();
+    let mut used = vec![false; parts.training_rows];
+    expansions.iter().flatten().for_each(|&(row, _)| used[row as usize] = true);
+    let pool: Vec<u64> = (0..parts.training_rows as u64).filter(|&row| used[row as usize]).collect();
+    let mut places = vec![0u32; parts.training_rows];
+    pool.iter().enumerate().for_each(|(place, &row)| places[row as usize] = place as u32);
     for (machine, expansion) in parts.machines.iter_mut().zip(expansions) {
-        machine.support = expansion.iter().map(|(row, _)| pool.partition_point(|other| other < row) as u32).collect();
+        machine.support = expansion.iter().map(|&(row, _)| places[row as usize]).collect();
         machine.coefficients = expansion.into_iter().map(|(_, coefficient)| coefficient).collect();
     }
     if !(parts.kernel.is_linear() || parts.kernel.is_precomputed()) {

@@ -124,6 +124,11 @@ impl TrainingParams {
         if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
             return Err(Error::parameter("tolerance", settings.tolerance, "a finite number above 0"));
         }
+        if let Some(gap) = settings.gap
+            && !(gap > 0.0 && gap.is_finite())
+        {
+            return Err(Error::parameter("gap", gap, "a finite number above 0"));
+        }
         if settings.max_iterations == Some(0) {
             return Err(Error::parameter("max-iterations", 0, "1 or more"));
         }

@@ -23,6 +23,8 @@
 //!
 //! **References.** Hsieh et al. 2008; Shalev-Shwartz, Zhang 2013.
 
+mod linear;
+
 use std::ops::ControlFlow;
 
 use rand::SeedableRng;
@@ -33,14 +35,19 @@ use super::cache::RowCache;
 use super::drift::Drift;
 use super::smo::DualSolution;
 use super::start::{Start, feasible};
-use super::{Settings, Solution, SolverKind, requirements};
+use super::{Decision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, DualProblem, Loss, MarginProblem};
+use crate::problem::{Bias, DualProblem, LinearProblem, Loss, MarginProblem};
 
 pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    requirements::loss(SolverKind::DualAscent, problem, &[Loss::Hinge, Loss::Squared])?;
-    requirements::no_explicit_bias(SolverKind::DualAscent, problem)?;
+    let linear = problem.kernel().is_linear() && !problem.hard();
+    let losses = if linear { &[Loss::Hinge, Loss::Squared, Loss::Logistic][..] } else { &[Loss::Hinge, Loss::Squared] };
+    requirements::loss(SolverKind::DualAscent, problem, losses)?;
+    requirements::penalty(SolverKind::DualAscent, problem)?;
+    if !linear {
+        requirements::no_explicit_bias(SolverKind::DualAscent, problem)?;
+    }
     let vectors = 10 * 8 * (problem.len() + problem.columns()) as u64;
     let cache = if problem.kernel().is_linear() { 0 } else { RowCache::bytes(problem.len()) };
     requirements::memory(SolverKind::DualAscent, cache + vectors, settings.memory)
@@ -52,6 +59,9 @@ pub(super) fn solve(
     start: Start,
     control: &mut dyn Control,
 ) -> Solution {
+    if problem.kernel().is_linear() && !problem.hard() {
+        return solve_linear(problem, settings, start, control);
+    }
     super::solve_by_dual(problem, |dual| {
         let start = match start {
             Start::Alpha(alpha) => feasible(dual, &alpha),
@@ -69,6 +79,25 @@ pub(super) fn solve(
             ascend(dual, keeper, &start, settings, control)
         }
     })
+}
+
+/// Keeps w, and returns it.
+fn solve_linear(problem: &MarginProblem<'_>, settings: &Settings, start: Start, control: &mut dyn Control) -> Solution {
+    let linear = LinearProblem::of_margin(problem);
+    let start: Option<Vec<f64>> = match start {
+        Start::Alpha(alpha) => Some(alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect()),
+        Start::Scratch | Start::Snapshot(_) => None,
+    };
+    let found = linear::ascend(&linear, start.as_deref(), settings, control);
+    let alpha = found.coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect();
+    Solution {
+        decision: Decision::Linear { weights: found.point.weights, bias: found.point.bias },
+        alpha: Some(alpha),
+        decision_values: None,
+        stop: found.stop,
+        iterations: found.sweeps,
+        notes: Vec::new(),
+    }
 }
 
 /// What is kept up to date while α moves, so that one component of the gradient is cheap.

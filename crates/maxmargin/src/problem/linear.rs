@@ -1,0 +1,369 @@
+//! Linear problems in one form, and the passes over their rows that every method for them is made of.
+
+use super::{Bias, MarginProblem, Pull, RowLoss};
+use crate::data::Matrix;
+use crate::data::stored::{StoredRows, on_stored_rows};
+use crate::workers::Workers;
+
+/// A linear problem
+///
+/// ```text
+/// min  ½‖w‖² + qb + Σ_i C_i ℓ(⟨w, x_i⟩ + b, t_i)                             (LP.1)
+/// ```
+///
+/// with one of the losses of (R.1), over some rows of a matrix. A folded b is part of ‖w‖², an explicit one is not; q is 0 but
+/// for one-class problems. The dual is
+///
+/// ```text
+/// max  Σ_i −(C_iℓ)*(−c_i) − ½‖Σ c_i x_i‖²,   explicit b:  Σ c_i = q            (LP.2)
+/// ```
+#[derive(Clone, Debug)]
+pub(crate) struct LinearProblem<'a> {
+    pub(crate) matrix: &'a Matrix,
+    /// The rows' places in the matrix.
+    pub(crate) rows: &'a [usize],
+    /// ‖x‖² of every row of the matrix, the constant of a folded bias included.
+    pub(crate) squares: &'a [f64],
+    /// t_i
+    pub(crate) targets: &'a [f64],
+    /// C_i, finite and above 0.
+    pub(crate) costs: &'a [f64],
+    pub(crate) loss: RowLoss,
+    pub(crate) bias: Bias,
+    /// q
+    pub(crate) pull_on_bias: f64,
+    pub(crate) workers: &'a Workers,
+}
+
+impl<'a> LinearProblem<'a> {
+    /// A problem of two classes with the linear kernel.
+    pub(crate) fn of_margin(problem: &'a MarginProblem<'a>) -> Self {
+        LinearProblem {
+            matrix: problem.points().matrix(),
+            rows: problem.rows(),
+            squares: problem.points().squared_norms(),
+            targets: problem.signs(),
+            costs: problem.costs(),
+            loss: problem.loss().into(),
+            bias: problem.bias(),
+            pull_on_bias: 0.0,
+            workers: problem.workers(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.matrix.columns()
+    }
+
+    /// f_i of every row.
+    pub(crate) fn values(&self, weights: &[f64], bias: f64) -> Vec<f64> {
+        let mut values = vec![0.0; self.len()];
+        self.workers.fill_chunks(&mut values, 1024, |start, chunk| {
+            on_stored_rows!(self.matrix, rows => for (k, value) in chunk.iter_mut().enumerate() {
+                *value = rows.dot(self.rows[start + k], weights) + bias;
+            });
+        });
+        values
+    }
+
+    /// ‖x_i‖², the constant of a folded bias included.
+    #[inline]
+    pub(crate) fn square(&self, i: usize) -> f64 {
+        self.squares[self.rows[i]]
+    }
+
+    /// The largest ‖x_i‖.
+    pub(crate) fn longest_row(&self) -> f64 {
+        (0..self.len()).map(|i| self.square(i)).fold(0.0, f64::max).sqrt()
+    }
+
+    /// Lowers the coefficients of the heavier sign until their sum is 0, as an explicit bias asks: those between their
+    /// bounds first, since those at a bound most likely belong there.
+    pub(crate) fn balance(&self, coefficients: &mut [f64]) {
+        let sum: f64 = coefficients.iter().sum();
+        let (heavier, mut excess) = (sum.signum(), sum.abs());
+        let bounded = |i: usize, c: f64| c.abs() >= self.costs[i] && !matches!(self.loss, RowLoss::Squared);
+        for at_bound in [false, true] {
+            let chosen = |i: usize, c: f64| c * heavier > 0.0 && bounded(i, c) == at_bound;
+            let mass: f64 =
+                (0..self.len()).filter(|&i| chosen(i, coefficients[i])).map(|i| coefficients[i].abs()).sum();
+            if excess > 0.0 && mass > 0.0 {
+                let factor = ((mass - excess) / mass).max(0.0);
+                let scaled: Vec<usize> = (0..self.len()).filter(|&i| chosen(i, coefficients[i])).collect();
+                scaled.iter().for_each(|&i| coefficients[i] *= factor);
+                excess = (excess - mass).max(0.0);
+            }
+        }
+    }
+
+    /// What a single row of the mean cost curves when its loss is smoothed with this sharpness.
+    pub(crate) fn least_curvature(&self, sharpness: f64) -> f64 {
+        sharpness * self.costs.iter().sum::<f64>() / self.len().max(1) as f64
+    }
+
+    /// How many parts the rows are cut into: each part sums on its own, in a vector of one number a column. The number depends
+    /// on the problem alone, so that the sums do, too.
+    fn parts(&self) -> usize {
+        let entries = self.matrix.entries() as u64 * self.len() as u64 / self.matrix.rows().max(1) as u64;
+        (entries / (ENTRIES_A_COLUMN * self.columns() as u64 + LEAST_ENTRIES)).clamp(1, MOST_PARTS) as usize
+    }
+
+    /// The rows of a part.
+    fn range(&self, part: usize, parts: usize) -> std::ops::Range<usize> {
+        let place = |k: usize| (self.len() as u128 * k as u128 / parts as u128) as usize;
+        place(part)..place(part + 1)
+    }
+}
+
+/// A part pays when it has so many entries for each number that it sums into, and so many at least.
+const ENTRIES_A_COLUMN: u64 = 6;
+const LEAST_ENTRIES: u64 = 20_000;
+/// The most parts: what more than so many threads would gain, their sums would cost.
+const MOST_PARTS: u64 = 16;
+
+/// A vector of the size of w, and the number that belongs to b.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Direction {
+    pub(crate) weights: Vec<f64>,
+    pub(crate) bias: f64,
+}
+
+impl Direction {
+    pub(crate) fn zero(columns: usize) -> Self {
+        Direction { weights: vec![0.0; columns], bias: 0.0 }
+    }
+
+    /// `self += scale · other`
+    pub(crate) fn add(&mut self, scale: f64, other: &Direction) {
+        self.weights.iter_mut().zip(&other.weights).for_each(|(own, other)| *own += scale * other);
+        self.bias += scale * other.bias;
+    }
+
+    /// The dot product, b included.
+    pub(crate) fn dot(&self, other: &Direction) -> f64 {
+        dot(&self.weights, &other.weights) + self.bias * other.bias
+    }
+
+    pub(crate) fn is_finite(&self) -> bool {
+        self.bias.is_finite() && self.weights.iter().all(|weight| weight.is_finite())
+    }
+}
+
+/// A dot product of eight sums side by side.
+pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
+    let (blocks, rest) = left.as_chunks::<8>();
+    let (others, end) = right.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (block, other) in blocks.iter().zip(others) {
+        (0..8).for_each(|lane| sums[lane] += block[lane] * other[lane]);
+    }
+    sums.iter().sum::<f64>() + rest.iter().zip(end).map(|(a, b)| a * b).sum::<f64>()
+}
+
+/// What a row adds to the sums of a pass.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RowSums {
+    /// Σ C_i ℓ
+    pub(crate) losses: f64,
+    /// Σ −(C_iℓ)*(−c_i)
+    pub(crate) dual_terms: f64,
+    /// Σ c_i δ_i, the slope of the losses along the last step, and Σ h_i δ_i², their curvature.
+    pub(crate) slope: f64,
+    pub(crate) curvature: f64,
+    /// Σ h_i
+    pub(crate) curvatures: f64,
+    /// The largest |c_i − c′_i|/(C_i σ) of a row between its bounds.
+    pub(crate) largest_shift: f64,
+}
+
+impl RowSums {
+    fn join(&mut self, other: &RowSums) {
+        self.losses += other.losses;
+        self.dual_terms += other.dual_terms;
+        self.slope += other.slope;
+        self.curvature += other.curvature;
+        self.curvatures += other.curvatures;
+        self.largest_shift = self.largest_shift.max(other.largest_shift);
+    }
+}
+
+/// A number of each row.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RowState {
+    /// f_i
+    pub(crate) values: Vec<f64>,
+    /// c_i
+    pub(crate) coefficients: Vec<f64>,
+    /// h_i
+    pub(crate) curvatures: Vec<f64>,
+    /// How f_i changed with the last step of length 1.
+    pub(crate) changes: Vec<f64>,
+    /// c′_i of (R.3); empty for losses that are smooth.
+    pub(crate) centres: Vec<f64>,
+    /// σ of (R.3)
+    pub(crate) sharpness: f64,
+}
+
+/// The passes over a problem's rows, with the memory that they reuse.
+pub(crate) struct Passes<'p, 'a> {
+    problem: &'p LinearProblem<'a>,
+    sums: Vec<Direction>,
+}
+
+/// A part of the rows, and what a pass writes for them.
+struct Part<'s> {
+    range: std::ops::Range<usize>,
+    sum: &'s mut Direction,
+    values: &'s mut [f64],
+    coefficients: &'s mut [f64],
+    curvatures: &'s mut [f64],
+    changes: &'s mut [f64],
+}
+
+impl<'p, 'a> Passes<'p, 'a> {
+    pub(crate) fn new(problem: &'p LinearProblem<'a>) -> Self {
+        let sums = vec![Direction::zero(problem.columns()); problem.parts()];
+        Passes { problem, sums }
+    }
+
+    /// Goes by `step` along a direction: f, c and h of every row are those after it, and `Σ c_i x_i` is returned.
+    ///
+    /// Without a direction f stays as it is.
+    pub(crate) fn advance(&mut self, state: &mut RowState, direction: Option<&Direction>) -> (Direction, RowSums) {
+        let (problem, count) = (self.problem, self.sums.len());
+        let (centres, sharpness) = (&state.centres, state.sharpness);
+        let mut parts = Vec::with_capacity(count);
+        let mut rest =
+            (&mut state.values[..], &mut state.coefficients[..], &mut state.curvatures[..], &mut state.changes[..]);
+        for (k, sum) in self.sums.iter_mut().enumerate() {
+            let range = problem.range(k, count);
+            let length = range.len();
+            let (values, values_left) = rest.0.split_at_mut(length);
+            let (coefficients, coefficients_left) = rest.1.split_at_mut(length);
+            let (curvatures, curvatures_left) = rest.2.split_at_mut(length);
+            let (changes, changes_left) = rest.3.split_at_mut(length);
+            rest = (values_left, coefficients_left, curvatures_left, changes_left);
+            parts.push(Part { range, sum, values, coefficients, curvatures, changes });
+        }
+        let found = problem.workers.map_parts(&mut parts, |part| {
+            let centres = if centres.is_empty() { &[][..] } else { &centres[part.range.clone()] };
+            on_stored_rows!(problem.matrix, rows => advance(problem, &rows, part, direction, centres, sharpness))
+        });
+        drop(parts);
+        let mut sums = RowSums::default();
+        found.iter().for_each(|part| sums.join(part));
+        (self.folded(), sums)
+    }
+
+    /// `Σ_i c_i x_i` and `Σ c_i`.
+    pub(crate) fn combine(&mut self, coefficients: &[f64]) -> Direction {
+        let (problem, count) = (self.problem, self.sums.len());
+        let mut parts: Vec<(usize, &mut Direction)> = self.sums.iter_mut().enumerate().collect();
+        problem.workers.map_parts(&mut parts, |(k, sum)| {
+            clear(sum);
+            on_stored_rows!(problem.matrix, rows => for i in problem.range(*k, count) {
+                if coefficients[i] != 0.0 {
+                    rows.add_scaled(problem.rows[i], coefficients[i], &mut sum.weights);
+                    sum.bias += coefficients[i];
+                }
+            });
+        });
+        self.folded()
+    }
+
+    /// `Σ_i h_i (⟨p, x_i⟩ + p_b)(x_i, 1)`, the product of the losses' Hessian with p.
+    pub(crate) fn curved(&mut self, curvatures: &[f64], along: &Direction) -> Direction {
+        let (problem, count) = (self.problem, self.sums.len());
+        let mut parts: Vec<(usize, &mut Direction)> = self.sums.iter_mut().enumerate().collect();
+        problem.workers.map_parts(&mut parts, |(k, sum)| {
+            clear(sum);
+            on_stored_rows!(problem.matrix, rows => for i in problem.range(*k, count) {
+                if curvatures[i] != 0.0 {
+                    let row = problem.rows[i];
+                    let scale = curvatures[i] * (rows.dot(row, &along.weights) + along.bias);
+                    rows.add_scaled(row, scale, &mut sum.weights);
+                    sum.bias += scale;
+                }
+            });
+        });
+        self.folded()
+    }
+
+    /// `Σ_i h_i x_ij²` for every column j, and `Σ h_i`: the diagonal of the losses' Hessian.
+    pub(crate) fn diagonal(&mut self, curvatures: &[f64]) -> Direction {
+        let (problem, count) = (self.problem, self.sums.len());
+        let mut parts: Vec<(usize, &mut Direction)> = self.sums.iter_mut().enumerate().collect();
+        problem.workers.map_parts(&mut parts, |(k, sum)| {
+            clear(sum);
+            on_stored_rows!(problem.matrix, rows => for i in problem.range(*k, count) {
+                let curvature = curvatures[i];
+                if curvature != 0.0 {
+                    let weights = &mut sum.weights;
+                    rows.visit(problem.rows[i], |column, value| weights[column] += curvature * value * value);
+                    sum.bias += curvature;
+                }
+            });
+        });
+        self.folded()
+    }
+
+    /// The parts' sums in their order.
+    fn folded(&self) -> Direction {
+        let (first, others) = match self.sums.split_first() {
+            Some(split) => split,
+            None => return Direction::zero(self.problem.columns()),
+        };
+        let mut total = first.clone();
+        others.iter().for_each(|part| total.add(1.0, part));
+        total
+    }
+}
+
+fn clear(sum: &mut Direction) {
+    sum.weights.fill(0.0);
+    sum.bias = 0.0;
+}
+
+/// One part of [`Passes::advance`].
+fn advance(
+    problem: &LinearProblem<'_>,
+    rows: &impl StoredRows,
+    part: &mut Part<'_>,
+    direction: Option<&Direction>,
+    centres: &[f64],
+    sharpness: f64,
+) -> RowSums {
+    let mut sums = RowSums::default();
+    clear(part.sum);
+    for (k, i) in part.range.clone().enumerate() {
+        let (row, target, cost) = (problem.rows[i], problem.targets[i], problem.costs[i]);
+        if let Some(direction) = direction {
+            let change = rows.dot(row, &direction.weights) + direction.bias;
+            part.changes[k] = change;
+            part.values[k] += change;
+        }
+        let f = part.values[k];
+        let centre = centres.get(k).copied().unwrap_or(0.0);
+        let Pull { coefficient, curvature } = problem.loss.pull(target, cost, f, centre, sharpness);
+        part.coefficients[k] = coefficient;
+        part.curvatures[k] = curvature;
+        if coefficient != 0.0 {
+            rows.add_scaled(row, coefficient, &mut part.sum.weights);
+            part.sum.bias += coefficient;
+            sums.dual_terms += problem.loss.dual_term(coefficient, target, cost);
+        }
+        sums.losses += cost * problem.loss.value(target, f);
+        let change = part.changes[k];
+        sums.slope += coefficient * change;
+        sums.curvature += curvature * change * change;
+        sums.curvatures += curvature;
+        if curvature != 0.0 && !centres.is_empty() {
+            sums.largest_shift = sums.largest_shift.max((coefficient - centre).abs() / (cost * sharpness));
+        }
+    }
+    sums
+}

@@ -1,0 +1,197 @@
+//! What a row of a linear problem costs, as a function of its decision value: the losses of classification and regression
+//! in one form, so that a solver knows none of them.
+
+use serde::{Deserialize, Serialize};
+
+use super::Loss;
+
+/// The loss of a row with target t at its decision value f, times its cost C.
+///
+/// With the coefficient `c = −C ∂ℓ/∂f` the weights of the optimum are `w = Σ c_i x_i`, and
+///
+/// ```text
+/// name              ℓ(f)                    c lies in              −(Cℓ)*(−c)
+/// hinge             max(0, 1 − tf)          0 ≤ tc ≤ C             tc
+/// squared           max(0, 1 − tf)²         0 ≤ tc                 tc − c²/(4C)
+/// logistic          log(1 + exp(−tf))       0 ≤ tc ≤ C             entropy of (P.3)
+/// epsilon           max(0, |f − t| − ε)     −C ≤ c ≤ C             tc − ε|c|
+/// squared epsilon   max(0, |f − t| − ε)²    all                    tc − ε|c| − c²/(4C)            (R.1)
+/// ```
+///
+/// For the first three t is +1 or −1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum RowLoss {
+    Hinge,
+    Squared,
+    Logistic,
+    Epsilon(f64),
+    SquaredEpsilon(f64),
+}
+
+impl From<Loss> for RowLoss {
+    fn from(loss: Loss) -> Self {
+        match loss {
+            Loss::Hinge => RowLoss::Hinge,
+            Loss::Squared => RowLoss::Squared,
+            Loss::Logistic => RowLoss::Logistic,
+        }
+    }
+}
+
+/// The slope and curvature of a row's cost at its decision value: c and `h = −∂c/∂f`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Pull {
+    pub(crate) coefficient: f64,
+    pub(crate) curvature: f64,
+}
+
+impl RowLoss {
+    /// Whether the loss has a slope everywhere. The others are smoothed by (R.3).
+    pub(crate) fn is_smooth(self) -> bool {
+        !matches!(self, RowLoss::Hinge | RowLoss::Epsilon(_))
+    }
+
+    /// ℓ(f)
+    pub(crate) fn value(self, target: f64, f: f64) -> f64 {
+        match self {
+            RowLoss::Hinge => Loss::Hinge.value(target * f),
+            RowLoss::Squared => Loss::Squared.value(target * f),
+            RowLoss::Logistic => Loss::Logistic.value(target * f),
+            RowLoss::Epsilon(width) => ((f - target).abs() - width).max(0.0),
+            RowLoss::SquaredEpsilon(width) => {
+                let excess = ((f - target).abs() - width).max(0.0);
+                excess * excess
+            }
+        }
+    }
+
+    /// The last column of (R.1).
+    pub(crate) fn dual_term(self, coefficient: f64, target: f64, cost: f64) -> f64 {
+        match self {
+            RowLoss::Hinge => target * coefficient,
+            RowLoss::Squared => Loss::Squared.dual_term(target * coefficient, cost),
+            RowLoss::Logistic => Loss::Logistic.dual_term(target * coefficient, cost),
+            RowLoss::Epsilon(width) => target * coefficient - width * coefficient.abs(),
+            RowLoss::SquaredEpsilon(width) => {
+                target * coefficient - width * coefficient.abs() - coefficient * coefficient / (4.0 * cost)
+            }
+        }
+    }
+
+    /// The nearest c that (R.1) allows.
+    pub(crate) fn clipped(self, coefficient: f64, target: f64, cost: f64) -> f64 {
+        match self {
+            RowLoss::Hinge | RowLoss::Logistic => target * (target * coefficient).clamp(0.0, cost),
+            RowLoss::Squared => target * (target * coefficient).max(0.0),
+            RowLoss::Epsilon(_) => coefficient.clamp(-cost, cost),
+            RowLoss::SquaredEpsilon(_) => coefficient,
+        }
+    }
+
+    /// c and its curvature at f
+    ///
+    /// ```text
+    /// smooth:      c = −C ∂ℓ/∂f                                                      (R.2)
+    /// not smooth:  c = argmax  −(Cℓ)*(−c) − cf − (c − c′)²/(2Cσ)                      (R.3)
+    /// ```
+    ///
+    /// (R.3) is the loss smoothed around a known coefficient c′, the less the larger the sharpness σ is; at the
+    /// optimum c = c′ and nothing is smoothed at all. A row of twice the cost is two rows in either.
+    #[inline]
+    pub(crate) fn pull(self, target: f64, cost: f64, f: f64, centre: f64, sharpness: f64) -> Pull {
+        match self {
+            RowLoss::Hinge => {
+                let sharp = cost * sharpness;
+                let alpha = target * centre + sharp * (1.0 - target * f); // (R.3)
+                let clipped = alpha.clamp(0.0, cost);
+                Pull { coefficient: target * clipped, curvature: if alpha == clipped { sharp } else { 0.0 } }
+            }
+            RowLoss::Squared => {
+                let slack = 1.0 - target * f;
+                if slack > 0.0 {
+                    Pull { coefficient: 2.0 * cost * target * slack, curvature: 2.0 * cost } // (R.2)
+                } else {
+                    Pull::default()
+                }
+            }
+            RowLoss::Logistic => {
+                // σ(f) σ(−f) and σ(−tf) without cancellation
+                let power = (-f.abs()).exp();
+                let part = 1.0 / (1.0 + power);
+                let wrong = if target * f > 0.0 { power * part } else { part };
+                Pull { coefficient: cost * target * wrong, curvature: cost * power * part * part }
+            }
+            RowLoss::Epsilon(width) => {
+                let sharp = cost * sharpness;
+                let free = centre + sharp * (target - f);
+                let shrunk = free.signum() * (free.abs() - sharp * width).max(0.0); // (R.3)
+                let clipped = shrunk.clamp(-cost, cost);
+                let bends = shrunk == clipped && shrunk != 0.0;
+                Pull { coefficient: clipped, curvature: if bends { sharp } else { 0.0 } }
+            }
+            RowLoss::SquaredEpsilon(width) => {
+                let difference = target - f;
+                let excess = difference.abs() - width;
+                if excess > 0.0 {
+                    Pull { coefficient: 2.0 * cost * difference.signum() * excess, curvature: 2.0 * cost }
+                } else {
+                    Pull::default()
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [RowLoss; 5] =
+        [RowLoss::Hinge, RowLoss::Squared, RowLoss::Logistic, RowLoss::Epsilon(0.3), RowLoss::SquaredEpsilon(0.3)];
+
+    /// For every coefficient that is allowed, `Cℓ(f) + cf ≥ −(Cℓ)*(−c)`, with equality at the slope.
+    #[test]
+    fn loss_and_dual_term_are_conjugate() {
+        let cost = 1.7;
+        for loss in ALL {
+            for target in [1.0, -1.0] {
+                for f in [-2.5, -0.9, -0.2, 0.0, 0.4, 1.1, 3.0] {
+                    for tried in [-2.0, -1.7, -0.6, 0.0, 0.1, 1.0, 1.7, 4.0] {
+                        let c = loss.clipped(tried, target, cost);
+                        let difference = cost * loss.value(target, f) + c * f - loss.dual_term(c, target, cost);
+                        assert!(difference >= -1e-12, "{loss:?} {target} {f} {c}");
+                    }
+                    // As sharp as it gets the smoothed loss is the loss.
+                    let Pull { coefficient, .. } = loss.pull(target, cost, f, 0.0, 1e12);
+                    let difference =
+                        cost * loss.value(target, f) + coefficient * f - loss.dual_term(coefficient, target, cost);
+                    assert!(difference.abs() < 1e-9, "{loss:?} {target} {f}: {difference}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_curvature_is_the_slope_of_the_coefficient() {
+        for loss in ALL {
+            for target in [1.0, -1.0] {
+                for f in [-2.51, -0.87, -0.2, 0.03, 0.41, 1.13, 3.07] {
+                    let at = |f: f64| loss.pull(target, 0.8, f, 0.3 * target, 0.9);
+                    let slope = (at(f - 1e-6).coefficient - at(f + 1e-6).coefficient) / 2e-6;
+                    assert!((slope - at(f).curvature).abs() < 1e-4, "{loss:?} {target} {f}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_twice_the_cost_is_two_rows() {
+        for loss in ALL {
+            for f in [-1.2, 0.3, 0.9] {
+                let (one, two) = (loss.pull(1.0, 0.5, f, 0.1, 2.0), loss.pull(1.0, 1.0, f, 0.2, 2.0));
+                assert!((2.0 * one.coefficient - two.coefficient).abs() < 1e-15, "{loss:?}");
+                assert!((2.0 * one.curvature - two.curvature).abs() < 1e-15, "{loss:?}");
+            }
+        }
+    }
+}

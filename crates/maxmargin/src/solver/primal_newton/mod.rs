@@ -1,0 +1,542 @@
+//! `primal-newton`: Newton's method on the primal of a linear problem, for any number of rows and columns.
+//!
+//! # Problem
+//! (LP.1): squared and logistic loss, which are smooth; hinge loss, which is made so by steps of its own. Any bias.
+//!
+//! # Optimality
+//! With the coefficients `c_i` of the rows, (R.2), the gradient vanishes:
+//! ```text
+//! g = w − Σ c_i x_i,   g_b = −Σ c_i   (b − Σ c_i when folded)                                    (PN.1)
+//! ```
+//! For smooth losses ½‖g‖² is the duality gap.
+//!
+//! # Step
+//! ```text
+//! (P + Σ_i h_i x_i x_i′) d = −g,   P a 1 for every weight that is penalised                        (PN.2)
+//! ```
+//! by Cholesky's method where there are few columns, else by conjugate gradients with the diagonal as preconditioner and
+//! no matrix at all (`direction.rs`); then t along d where the slope vanishes, 1 if that is near enough.
+//!
+//! Hinge loss is smoothed as in (R.3), each row around its own `c′_i`. Once the gradient is small beside the gap,
+//! ```text
+//! c′ ← c,   σ ← 2σ                                                                                (PN.3)
+//! ```
+//! which is the method of multipliers on the dual: it ends at the optimum of the hinge loss itself, and only rows that lie
+//! on the margin are part of (PN.2).
+//!
+//! # Stopping
+//! When the violation of the dual's optimality conditions at c is within the tolerance. It is bounded by
+//! ```text
+//! max_i |c_i − c′_i|/(C_i σ) + ‖g‖ max_i ‖x_i‖,   twice that with an explicit b                    (PN.4)
+//! ```
+//! Or, where a relative gap is asked for, when the certificate's gap is within that. `Stalled` when neither the gradient
+//! nor the gap has become smaller for a while.
+//!
+//! # Cost
+//! A step is a pass over the rows, and the direction: entries² / rows (few columns), or two passes over the rows with `h_i > 0` for
+//! each step of the conjugate gradients. Memory: six numbers a row, some 20 a column.
+//!
+//! # When to use
+//! Many rows; few columns, or dense ones, or a large C, or an explicit bias. Sparse rows of many columns and a small C are
+//! quicker by `dual-ascent`.
+//!
+//! # References
+//! Keerthi, DeCoste 2005 (squared loss); Lin, Weng, Keerthi 2008 (logistic loss); Hsia, Chiang, Lin 2018 (preconditioning);
+//! Rockafellar 1976 and Yan, Li 2020 (method of multipliers, semismooth Newton).
+
+mod direction;
+mod line;
+
+use std::ops::ControlFlow;
+
+use super::start::Start;
+use super::{Decision, Settings, Solution, SolverKind, requirements};
+use crate::control::{Control, Progress, Stop};
+use crate::error::Error;
+use crate::problem::{Bias, Direction, LinearProblem, Loss, MarginProblem, Passes, RowState, RowSums, dot};
+use direction::Directions;
+
+/// The most steps unless the settings say otherwise.
+const MAX_STEPS: u64 = 2000;
+/// Steps without a smaller gap before the solver gives up: for smooth losses, and for the others, whose gap grows with each (PN.3) at
+/// first.
+const PATIENCE: u32 = 20;
+const LONG_PATIENCE: u32 = 100;
+/// σ of (R.3) at first: rows within a margin's width are part of the first steps.
+const FIRST_SHARPNESS: f64 = 1.0;
+/// The factor of (PN.3), and where it ends.
+const SHARPER: f64 = 2.0;
+const SHARPEST: f64 = 1e9;
+/// (PN.3) is due once what the gradient costs is below this part of the gap.
+const SMALL_BESIDE_GAP: f64 = 0.2;
+/// The part of a gradient that conjugate gradients may leave at first.
+const LEAST_ACCURACY: f64 = 0.3;
+
+pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
+    let kind = SolverKind::PrimalNewton;
+    requirements::soft_margin(kind, problem)?;
+    requirements::linear_kernel(kind, problem)?;
+    requirements::penalty(kind, problem)?;
+    requirements::loss(kind, problem, &[Loss::Hinge, Loss::Squared, Loss::Logistic])?;
+    let vectors = 8 * (8 * problem.len() + 24 * problem.columns()) as u64;
+    requirements::memory(kind, vectors, settings.memory)
+}
+
+pub(super) fn solve(
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn Control,
+) -> Solution {
+    let linear = LinearProblem::of_margin(problem);
+    let found = minimise(&linear, settings, start, control);
+    let alpha = found.coefficients.iter().zip(problem.signs()).map(|(c, sign)| (c * sign).max(0.0)).collect();
+    Solution {
+        decision: Decision::Linear { weights: found.point.weights, bias: found.point.bias },
+        alpha: Some(alpha),
+        decision_values: Some(found.values),
+        stop: found.stop,
+        iterations: found.steps,
+        notes: Vec::new(),
+    }
+}
+
+/// A solution of a linear problem.
+pub(super) struct Minimum {
+    /// w and b.
+    pub(super) point: Direction,
+    /// c_i
+    pub(super) coefficients: Vec<f64>,
+    /// f_i
+    pub(super) values: Vec<f64>,
+    pub(super) stop: Stop,
+    pub(super) steps: u64,
+}
+
+/// Minimises (LP.1).
+pub(super) fn minimise(
+    problem: &LinearProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn Control,
+) -> Minimum {
+    let mut search = Search::new(problem, settings, start);
+    let stop = match search.descend(settings, control) {
+        ControlFlow::Break(stop) | ControlFlow::Continue(stop) => stop,
+    };
+    if problem.bias == Bias::Explicit && problem.pull_on_bias == 0.0 {
+        problem.balance(&mut search.state.coefficients);
+    }
+    Minimum {
+        point: search.point,
+        coefficients: search.state.coefficients,
+        values: search.state.values,
+        stop,
+        steps: search.steps,
+    }
+}
+
+struct Search<'p, 'a> {
+    problem: &'p LinearProblem<'a>,
+    passes: Passes<'p, 'a>,
+    directions: Directions,
+    state: RowState,
+    point: Direction,
+    /// The largest ‖x_i‖, the constant of a folded bias included.
+    longest: f64,
+    steps: u64,
+}
+
+/// What a pass found at a point.
+struct Found {
+    /// g of (PN.1)
+    gradient: Direction,
+    primal: f64,
+    /// primal − dual at c, which is feasible but for the sum of c with an explicit bias.
+    gap: f64,
+    sums: RowSums,
+}
+
+impl<'p, 'a> Search<'p, 'a> {
+    fn new(problem: &'p LinearProblem<'a>, settings: &Settings, start: Start) -> Self {
+        let rows = problem.len();
+        let centres = if problem.loss.is_smooth() { Vec::new() } else { vec![0.0; rows] };
+        let state = RowState {
+            values: vec![0.0; rows],
+            coefficients: vec![0.0; rows],
+            curvatures: vec![0.0; rows],
+            changes: vec![0.0; rows],
+            centres,
+            sharpness: FIRST_SHARPNESS,
+        };
+        let mut search = Search {
+            problem,
+            passes: Passes::new(problem),
+            directions: Directions::new(problem, settings.memory),
+            state,
+            point: Direction::zero(problem.columns()),
+            longest: problem.longest_row(),
+            steps: 0,
+        };
+        if let Start::Alpha(alpha) = start
+            && alpha.len() == rows
+        {
+            search.begin_at(&alpha);
+        }
+        search
+    }
+
+    /// Begins where the α of a related problem lead to.
+    fn begin_at(&mut self, alpha: &[f64]) {
+        let problem = self.problem;
+        let coefficients: Vec<f64> = (0..problem.len())
+            .map(|i| problem.loss.clipped(alpha[i] * problem.targets[i], problem.targets[i], problem.costs[i]))
+            .collect();
+        let mut point = self.passes.combine(&coefficients);
+        if problem.bias != Bias::Folded {
+            point.bias = 0.0;
+        }
+        if !point.is_finite() {
+            return;
+        }
+        self.passes.advance(&mut self.state, Some(&point));
+        self.point = point;
+        if !problem.loss.is_smooth() {
+            self.state.centres = coefficients;
+        }
+    }
+
+    fn descend(&mut self, settings: &Settings, control: &mut dyn Control) -> ControlFlow<Stop, Stop> {
+        control.poll(Progress::default())?;
+        let mut found = self.look(None);
+        let first = self.size(&found).sqrt();
+        let (mut best, mut idle) = (f64::INFINITY, 0);
+        loop {
+            let violation = self.violation(&found);
+            let relative = found.gap / found.primal.abs().max(1.0);
+            let progress = Progress {
+                iteration: self.steps,
+                violation: Some(violation),
+                gap: Some(found.gap),
+                ..Progress::default()
+            };
+            control.poll(progress)?;
+            let done = match settings.gap {
+                Some(target) => relative <= target && self.mended_gap(&found) <= target * found.primal.abs().max(1.0),
+                None => violation <= settings.tolerance,
+            };
+            if done {
+                return ControlFlow::Continue(Stop::Converged);
+            }
+            if self.steps >= settings.max_iterations.unwrap_or(MAX_STEPS) {
+                return ControlFlow::Continue(Stop::IterationLimit);
+            }
+            let size = self.size(&found);
+            let measure = size.min(found.gap.abs());
+            idle = if measure < best { 0 } else { idle + 1 };
+            best = best.min(measure);
+            if idle >= if self.problem.loss.is_smooth() { PATIENCE } else { LONG_PATIENCE } {
+                return ControlFlow::Continue(Stop::Stalled);
+            }
+            if !self.state.centres.is_empty() && 0.5 * size <= SMALL_BESIDE_GAP * found.gap.max(0.0) {
+                // (PN.3)
+                self.state.centres.copy_from_slice(&self.state.coefficients);
+                self.state.sharpness = (self.state.sharpness * SHARPER).min(SHARPEST);
+                found = self.look(None);
+                control.poll(progress)?;
+            }
+            let accuracy =
+                (self.size(&found).sqrt() / first.max(f64::MIN_POSITIVE)).sqrt().clamp(1e-10, LEAST_ACCURACY);
+            let mut poll = || control.poll(progress);
+            let bias_ridge = self.bias_ridge(&found);
+            let direction = self.directions.find(
+                self.problem,
+                &mut self.passes,
+                &self.state.curvatures,
+                &found.gradient,
+                bias_ridge,
+                accuracy,
+                &mut poll,
+            )?;
+            let Some(direction) = direction else { return ControlFlow::Continue(Stop::Stalled) };
+            poll()?;
+            let last = self.point.clone();
+            found = self.step(&found, &direction);
+            if !(found.primal.is_finite() && found.gradient.is_finite()) {
+                self.go_back(last);
+                return ControlFlow::Continue(Stop::Stalled);
+            }
+            self.steps += 1;
+        }
+    }
+
+    /// Back to a point whose numbers were finite; to 0 where its coefficients are not.
+    fn go_back(&mut self, point: Direction) {
+        let problem = self.problem;
+        self.point = point;
+        self.state.values = problem.values(&self.point.weights, self.point.bias);
+        self.look(None);
+        let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+        if !(finite(&self.state.values) && finite(&self.state.coefficients)) {
+            self.point = Direction::zero(problem.columns());
+            self.state.values.fill(0.0);
+            self.state.coefficients.fill(0.0);
+        }
+    }
+
+    /// Goes along a direction, as far as its slope falls.
+    fn step(&mut self, from: &Found, direction: &Direction) -> Found {
+        let before = from.gradient.dot(direction);
+        let start = self.point.clone();
+        self.point.add(1.0, direction);
+        let found = self.look(Some(direction));
+        let after = self.slope(direction, &found);
+        if line::is_near_enough(before, after) {
+            return found;
+        }
+        let (along, curvature) = self.penalty_along(&start, direction);
+        let step = line::find(self.problem, &self.state, along, curvature, before);
+        // The rows are a whole step ahead.
+        let back = step - 1.0;
+        let changes = std::mem::take(&mut self.state.changes);
+        self.state.values.iter_mut().zip(&changes).for_each(|(value, change)| *value += back * change);
+        self.state.changes = changes;
+        self.point = start;
+        self.point.add(step, direction);
+        self.look(None)
+    }
+
+    /// The slope of the smoothed objective along a direction, at the point that was found.
+    fn slope(&self, direction: &Direction, found: &Found) -> f64 {
+        let (along, _) = self.penalty_along(&self.point, direction);
+        along - found.sums.slope
+    }
+
+    /// `⟨w, d⟩ + q d_b` and `⟨d, d⟩` of what is penalised.
+    fn penalty_along(&self, point: &Direction, direction: &Direction) -> (f64, f64) {
+        let mut along = dot(&point.weights, &direction.weights);
+        let mut square = dot(&direction.weights, &direction.weights);
+        match self.problem.bias {
+            Bias::Folded => {
+                along += point.bias * direction.bias;
+                square += direction.bias * direction.bias;
+            }
+            Bias::Explicit => along += self.problem.pull_on_bias * direction.bias,
+            Bias::None => {}
+        }
+        (along, square)
+    }
+
+    /// A pass at the point: gradient, primal and gap.
+    fn look(&mut self, direction: Option<&Direction>) -> Found {
+        let problem = self.problem;
+        let (combined, sums) = self.passes.advance(&mut self.state, direction);
+        let imbalance = combined.bias;
+        let mut primal = 0.5 * dot(&self.point.weights, &self.point.weights) + sums.losses;
+        let mut dual = sums.dual_terms - 0.5 * dot(&combined.weights, &combined.weights);
+        let mut gradient = combined;
+        gradient.weights.iter_mut().zip(&self.point.weights).for_each(|(value, w)| *value = w - *value); // (PN.1)
+        match problem.bias {
+            Bias::Explicit => {
+                primal += problem.pull_on_bias * self.point.bias;
+                gradient.bias = problem.pull_on_bias - imbalance;
+            }
+            Bias::Folded => {
+                primal += 0.5 * self.point.bias * self.point.bias;
+                dual -= 0.5 * imbalance * imbalance;
+                gradient.bias = self.point.bias - imbalance;
+            }
+            Bias::None => gradient.bias = 0.0,
+        }
+        Found { gradient, primal, gap: primal - dual, sums }
+    }
+
+    /// What an explicit bias is held by in (PN.2): as much as by a row where none lies on the margin, else by little.
+    fn bias_ridge(&self, found: &Found) -> f64 {
+        match self.problem.bias {
+            Bias::Explicit => {
+                let row = self.problem.least_curvature(self.state.sharpness);
+                if found.sums.curvatures > 0.0 { 1e-3 * row.min(found.sums.curvatures) } else { row }
+            }
+            Bias::Folded => 1.0,
+            Bias::None => 0.0,
+        }
+    }
+
+    /// ‖g‖², an explicit bias measured by what it curves.
+    fn size(&self, found: &Found) -> f64 {
+        let bias = match self.problem.bias {
+            Bias::Explicit => {
+                let least = self.problem.least_curvature(self.state.sharpness);
+                found.gradient.bias * found.gradient.bias / found.sums.curvatures.max(least)
+            }
+            _ => found.gradient.bias * found.gradient.bias,
+        };
+        dot(&found.gradient.weights, &found.gradient.weights) + bias
+    }
+
+    /// (PN.4)
+    fn violation(&self, found: &Found) -> f64 {
+        let problem = self.problem;
+        let length = dot(&found.gradient.weights, &found.gradient.weights);
+        match problem.bias {
+            Bias::Explicit => {
+                let of_rows = found.sums.largest_shift + length.sqrt() * self.longest.max(1.0);
+                let of_balance = found.gradient.bias.abs() * (self.longest * self.longest).max(1.0);
+                2.0 * of_rows.max(of_balance)
+            }
+            _ => {
+                let length = length + found.gradient.bias * found.gradient.bias;
+                found.sums.largest_shift + length.sqrt() * self.longest.max(1.0)
+            }
+        }
+    }
+
+    /// The gap as the certificate states it: with an explicit bias c is balanced.
+    fn mended_gap(&mut self, found: &Found) -> f64 {
+        if self.problem.bias != Bias::Explicit || self.problem.pull_on_bias != 0.0 {
+            return found.gap;
+        }
+        let mut coefficients = self.state.coefficients.clone();
+        self.problem.balance(&mut coefficients);
+        let combined = self.passes.combine(&coefficients);
+        let problem = self.problem;
+        let terms: f64 = (0..problem.len())
+            .map(|i| problem.loss.dual_term(coefficients[i], problem.targets[i], problem.costs[i]))
+            .sum();
+        found.primal - (terms - 0.5 * dot(&combined.weights, &combined.weights))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::*;
+    use super::*;
+
+    const LOSSES: [Loss; 3] = [Loss::Hinge, Loss::Squared, Loss::Logistic];
+
+    #[test]
+    fn every_loss_bias_and_cost_reaches_its_tolerance_and_the_certificate_agrees() {
+        for seed in 0..4 {
+            for loss in LOSSES {
+                for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
+                    for cost in [1e-3, 1.0, 1e3] {
+                        let fixture = Fixture::new(&blobs(60, 1.0, seed), cost).loss(loss).bias(bias);
+                        let solution = fixture.solve(SolverKind::PrimalNewton, &tolerance(1e-6));
+                        let what = format!("seed {seed} {loss:?} {bias:?} {cost}");
+                        assert_eq!(solution.stop, Stop::Converged, "{what}");
+                        if loss != Loss::Logistic {
+                            assert!(fixture.violation(&solution) <= 1e-6, "{what}: {}", fixture.violation(&solution));
+                        }
+                        let evidence = fixture.with(|problem| crate::certificate::certify(problem, &solution, 1e-6));
+                        let certificate = evidence.certificate().unwrap();
+                        assert!(certificate.violation <= 1.01e-6, "{what}: {certificate:?}");
+                        assert!(certificate.relative_gap.abs() <= 1e-4, "{what}: {certificate:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_gap_that_is_asked_for_is_the_certificates() {
+        for seed in 0..4 {
+            for loss in LOSSES {
+                for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
+                    let fixture = Fixture::new(&blobs(200, 0.5, seed), 3.0).loss(loss).bias(bias);
+                    let settings = Settings { gap: Some(1e-7), ..Settings::default() };
+                    let solution = fixture.solve(SolverKind::PrimalNewton, &settings);
+                    let evidence = fixture.with(|problem| crate::certificate::certify(problem, &solution, 1e-6));
+                    let gap = evidence.certificate().unwrap().relative_gap;
+                    assert_eq!(solution.stop, Stop::Converged, "seed {seed} {loss:?} {bias:?}");
+                    assert!(gap <= 1.01e-7, "seed {seed} {loss:?} {bias:?}: {gap}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hinge_loss_ends_where_smo_does() {
+        for seed in 0..5 {
+            let fixture = Fixture::new(&blobs(150, 0.8, seed), 2.0);
+            let own = fixture.primal(&fixture.solve(SolverKind::PrimalNewton, &tolerance(1e-8)));
+            let other = fixture.primal(&fixture.solve(SolverKind::Smo, &tolerance(1e-8)));
+            assert!((own - other).abs() <= 1e-7 * other, "seed {seed}: {own} {other}");
+        }
+    }
+
+    #[test]
+    fn a_warm_start_changes_the_way_and_not_the_end() {
+        for loss in LOSSES {
+            let fixture = Fixture::new(&blobs(150, 0.8, 1), 2.0).loss(loss).bias(Bias::Folded);
+            let cold = fixture.solve(SolverKind::PrimalNewton, &tolerance(1e-8));
+            let warm = fixture.with(|problem| {
+                let start = Start::Alpha(cold.alpha.clone().unwrap());
+                solve(problem, &tolerance(1e-8), start, &mut crate::control::Unattended)
+            });
+            assert_eq!(warm.stop, Stop::Converged);
+            assert!(warm.iterations <= cold.iterations);
+            let (cold, warm) = (fixture.primal(&cold), fixture.primal(&warm));
+            assert!((cold - warm).abs() <= 1e-9 * cold, "{loss:?}: {cold} {warm}");
+        }
+    }
+
+    #[test]
+    fn without_a_matrix_the_same_optimum_is_found() {
+        for loss in LOSSES {
+            for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
+                let fixture = Fixture::new(&blobs(120, 0.6, 3), 1.5).loss(loss).bias(bias);
+                let dense = fixture.primal(&fixture.solve(SolverKind::PrimalNewton, &tolerance(1e-8)));
+                let found = fixture.with(|problem| {
+                    let linear = LinearProblem::of_margin(problem);
+                    let settings = tolerance(1e-8);
+                    let mut search = Search::new(&linear, &settings, Start::Scratch);
+                    search.directions = Directions::without_matrix();
+                    let end = search.descend(&settings, &mut crate::control::Unattended);
+                    assert_eq!(end, ControlFlow::Continue(Stop::Converged), "{loss:?} {bias:?}");
+                    let found = search.look(None);
+                    found.primal
+                });
+                assert!((found - dense).abs() <= 1e-8 * dense, "{loss:?} {bias:?}: {found} {dense}");
+            }
+        }
+    }
+
+    #[test]
+    fn kernels_hard_margins_and_no_penalty_are_refused() {
+        let refused = |fixture: Fixture| fixture.with(|problem| supports(problem, &Settings::default()).is_err());
+        assert!(refused(Fixture::new(&separable(), 1.0).kernel(quadratic())));
+        assert!(refused(Fixture::new(&separable(), f64::INFINITY)));
+        assert!(refused(Fixture::new(&separable(), 1.0).loss(Loss::Logistic).without_penalty()));
+        assert!(!refused(Fixture::new(&separable(), 1.0)));
+    }
+
+    #[test]
+    fn an_interrupt_leaves_a_finite_solution() {
+        for loss in LOSSES {
+            assert_interrupts(SolverKind::PrimalNewton, &Fixture::new(&separable(), 1.0).loss(loss));
+        }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        for loss in LOSSES {
+            let fixture = || Fixture::new(&blobs(30_000, 0.5, 1), 1.0).loss(loss);
+            assert_threads_change_nothing(SolverKind::PrimalNewton, fixture);
+        }
+    }
+
+    #[test]
+    fn numbers_at_the_end_of_the_range_give_a_finite_solution() {
+        for scale in [1e-150, 1e-30, 1e30, 1e149] {
+            let points: Vec<_> = separable().into_iter().map(|(x, y)| (x.map(|v| v * scale), y)).collect();
+            for cost in [1e-10, 1.0, 1e12] {
+                for loss in LOSSES {
+                    let fixture = Fixture::new(&points, cost).loss(loss);
+                    let solution = fixture.solve(SolverKind::PrimalNewton, &Settings::default());
+                    assert!(numbers(&solution).iter().all(|value| value.is_finite()), "{scale:e} {cost:e} {loss:?}");
+                }
+            }
+        }
+    }
+}
