@@ -1,7 +1,5 @@
-//! What a row of a linear problem costs, as a function of its decision value: the losses of classification and regression
-//! in one form, so that a solver knows none of them.
-
-use serde::{Deserialize, Serialize};
+//! What a row of a linear problem costs, as a function of its decision value: the losses in one form, so that a solver knows
+//! none of them.
 
 use super::Loss;
 
@@ -13,19 +11,15 @@ use super::Loss;
 /// name              ℓ(f)                    c lies in              −(Cℓ)*(−c)
 /// hinge             max(0, 1 − tf)          0 ≤ tc ≤ C             tc
 /// squared           max(0, 1 − tf)²         0 ≤ tc                 tc − c²/(4C)
-/// logistic          log(1 + exp(−tf))       0 ≤ tc ≤ C             entropy of (P.3)
-/// epsilon           max(0, |f − t| − ε)     −C ≤ c ≤ C             tc − ε|c|
-/// squared epsilon   max(0, |f − t| − ε)²    all                    tc − ε|c| − c²/(4C)            (R.1)
+/// logistic          log(1 + exp(−tf))       0 ≤ tc ≤ C             entropy of (P.3)       (R.1)
 /// ```
 ///
-/// For the first three t is +1 or −1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// t is +1 or −1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowLoss {
     Hinge,
     Squared,
     Logistic,
-    Epsilon(f64),
-    SquaredEpsilon(f64),
 }
 
 impl From<Loss> for RowLoss {
@@ -48,7 +42,7 @@ pub(crate) struct Pull {
 impl RowLoss {
     /// Whether the loss has a slope everywhere. The others are smoothed by (R.3).
     pub(crate) fn is_smooth(self) -> bool {
-        !matches!(self, RowLoss::Hinge | RowLoss::Epsilon(_))
+        self != RowLoss::Hinge
     }
 
     /// ℓ(f)
@@ -57,11 +51,6 @@ impl RowLoss {
             RowLoss::Hinge => Loss::Hinge.value(target * f),
             RowLoss::Squared => Loss::Squared.value(target * f),
             RowLoss::Logistic => Loss::Logistic.value(target * f),
-            RowLoss::Epsilon(width) => ((f - target).abs() - width).max(0.0),
-            RowLoss::SquaredEpsilon(width) => {
-                let excess = ((f - target).abs() - width).max(0.0);
-                excess * excess
-            }
         }
     }
 
@@ -71,10 +60,6 @@ impl RowLoss {
             RowLoss::Hinge => target * coefficient,
             RowLoss::Squared => Loss::Squared.dual_term(target * coefficient, cost),
             RowLoss::Logistic => Loss::Logistic.dual_term(target * coefficient, cost),
-            RowLoss::Epsilon(width) => target * coefficient - width * coefficient.abs(),
-            RowLoss::SquaredEpsilon(width) => {
-                target * coefficient - width * coefficient.abs() - coefficient * coefficient / (4.0 * cost)
-            }
         }
     }
 
@@ -83,8 +68,6 @@ impl RowLoss {
         match self {
             RowLoss::Hinge | RowLoss::Logistic => target * (target * coefficient).clamp(0.0, cost),
             RowLoss::Squared => target * (target * coefficient).max(0.0),
-            RowLoss::Epsilon(_) => coefficient.clamp(-cost, cost),
-            RowLoss::SquaredEpsilon(_) => coefficient,
         }
     }
 
@@ -121,23 +104,6 @@ impl RowLoss {
                 let wrong = if target * f > 0.0 { power * part } else { part };
                 Pull { coefficient: cost * target * wrong, curvature: cost * power * part * part }
             }
-            RowLoss::Epsilon(width) => {
-                let sharp = cost * sharpness;
-                let free = centre + sharp * (target - f);
-                let shrunk = free.signum() * (free.abs() - sharp * width).max(0.0); // (R.3)
-                let clipped = shrunk.clamp(-cost, cost);
-                let bends = shrunk == clipped && shrunk != 0.0;
-                Pull { coefficient: clipped, curvature: if bends { sharp } else { 0.0 } }
-            }
-            RowLoss::SquaredEpsilon(width) => {
-                let difference = target - f;
-                let excess = difference.abs() - width;
-                if excess > 0.0 {
-                    Pull { coefficient: 2.0 * cost * difference.signum() * excess, curvature: 2.0 * cost }
-                } else {
-                    Pull::default()
-                }
-            }
         }
     }
 }
@@ -146,8 +112,7 @@ impl RowLoss {
 mod tests {
     use super::*;
 
-    const ALL: [RowLoss; 5] =
-        [RowLoss::Hinge, RowLoss::Squared, RowLoss::Logistic, RowLoss::Epsilon(0.3), RowLoss::SquaredEpsilon(0.3)];
+    const ALL: [RowLoss; 3] = [RowLoss::Hinge, RowLoss::Squared, RowLoss::Logistic];
 
     /// For every coefficient that is allowed, `Cℓ(f) + cf ≥ −(Cℓ)*(−c)`, with equality at the slope.
     #[test]
