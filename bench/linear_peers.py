@@ -11,6 +11,7 @@ target. A measurement is a climb of one rung, so that its peak memory is its own
 
 from __future__ import annotations
 
+import ctypes
 import json
 import sys
 import warnings
@@ -73,6 +74,8 @@ class Liblinear:
 
     def fit(self, rung: float) -> None:
         parameter = self.parameter(rung)
+        # As in a program that begins: a rung is the same fit on the ladder and when it is timed.
+        ctypes.CDLL(None).srand(1)
         self.library.set_print_string_function(parameter.print_func)
         self.model = self.to_model(self.library.train(self.problem, parameter))
 
@@ -130,7 +133,13 @@ def sklearn_peer(rows: Any, labels: np.ndarray, request: dict) -> Peer:
         match name.split("-"):
             case ["svc", form]:
                 return LinearSVC(
-                    loss=sklearn_loss, dual=form == "dual", tol=rung, C=c, fit_intercept=False, max_iter=MAX_ITERATIONS
+                    loss=sklearn_loss,
+                    dual=form == "dual",
+                    tol=rung,
+                    C=c,
+                    fit_intercept=False,
+                    max_iter=MAX_ITERATIONS,
+                    random_state=0,
                 )
             case ["sgd"]:
                 # λ/2 ‖w‖² + (1/n) Σ loss is C of the sum with λ = 1/(C n).
