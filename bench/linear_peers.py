@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from child import own_peak_bytes
-from linear_problems import STALLED
+from linear_problems import CAPPED, STALLED
 from peers import first_rows, timed
 from prepare import load
 from primal import accuracy, primal_objective, suboptimality
@@ -203,9 +203,11 @@ def climbed(peer: Peer, rung: float, request: dict, train: tuple, test: tuple) -
     return found
 
 
-def stalled(reached: list[float]) -> bool:
-    """Whether the last rungs brought nothing."""
-    return len(reached) > STALLED and min(reached[-STALLED:]) >= min(reached[:-STALLED])
+def stalled(method: str, reached: list[float]) -> bool:
+    """Whether the last rungs of a method with a cap on its passes brought nothing."""
+    if not (method.endswith(CAPPED) and len(reached) > STALLED):
+        return False
+    return min(reached[-STALLED:]) >= min(reached[:-STALLED])
 
 
 def main() -> None:
@@ -222,7 +224,7 @@ def main() -> None:
         found = climbed(peer, rung, request, train, test)
         print(json.dumps(found), flush=True)
         reached.append(found.get("suboptimality", 0.0))
-        if reached[-1] <= request["target"] or stalled(reached):
+        if reached[-1] <= request["target"] or stalled(request["method"], reached):
             break
 
 

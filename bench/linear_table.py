@@ -171,10 +171,10 @@ def linear_markdown(content: dict) -> str:
         "objective P(w) is known: recomputed in double precision from its weights, it has to be within the gap of P*, "
         f"the lower bound of our certificate at {REFERENCE_GAP:.0e}. This is the least that its gap can be, and so "
         "favours the peer. Each peer runs a ladder of its own tolerance, two steps a decade, and the fastest fit that "
-        f"is near enough counts. A peer that does not get there, at any tolerance or within "
-        f"{settings['climb_seconds']:g} s, counts with its longest fit, marked `>`; for LIBLINEAR, whose dual solvers end after 300 passes, "
-        "scikit-learn's copy of it stands in there (`sklearn-svc`). With several classes P is the sum over the "
-        "machines of one class against the rest; `joint` is one machine over all classes.",
+        "is near enough counts. A peer that does not get there, at any tolerance or within "
+        f"{settings['climb_seconds']:g} s, counts with its longest fit, marked `>`; for LIBLINEAR, whose dual solvers "
+        "end after 300 passes, scikit-learn's copy of it stands in there (`sklearn-svc`). With several classes P is "
+        "the sum over the machines of one class against the rest; `joint` is one machine over all classes.",
     ]
     for target in TARGETS:
         if sets := results.part("fit", target):

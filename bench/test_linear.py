@@ -109,10 +109,13 @@ class Peers(unittest.TestCase):
                 for name, objective in found.items():
                     self.assertLess(objective, least * 1.05, msg=f"{name}, {loss}, {classes} classes")
 
-    def test_a_climb_that_brings_nothing_more_has_stalled(self) -> None:
-        self.assertFalse(stalled([1.0, 0.5, 0.4, 0.3, 0.2]))
-        self.assertFalse(stalled([0.5, 0.5, 0.5]))
-        self.assertTrue(stalled([1.0, 0.2, 0.3, 0.2, 0.25, 0.4]))
+    def test_only_a_climb_with_a_cap_on_its_passes_can_stall(self) -> None:
+        flat = [1.0, 0.2, 0.3, 0.2, 0.25, 0.4]
+        self.assertTrue(stalled("liblinear-s3", flat))
+        self.assertFalse(stalled("liblinear-s3", [1.0, 0.5, 0.4, 0.3, 0.2]))
+        self.assertFalse(stalled("liblinear-s3", [0.5, 0.5, 0.5]))
+        # The first rungs are too loose for it to begin at all.
+        self.assertFalse(stalled("sklearn-lbfgs", [1.0] * 6))
 
     def test_unknown_peers_and_sets_are_refused(self) -> None:
         about = {"columns": 54, "classes": 2}
