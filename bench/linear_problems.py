@@ -32,8 +32,8 @@ FEW_COLUMNS = 1000
 TOLERANCES = [digit * 10.0**power for power in range(0, -9, -1) for digit in (3.0, 1.0)]
 # Passes of stochastic gradient descent, which no tolerance stops where we want it.
 PASSES = [1, 2, 5, 10, 20, 50, 100]
-# LIBLINEAR's dual solver of the hinge loss ends after 300 passes, whatever the tolerance: a climb of it whose best is no
-# better than so many rungs before will not get there. Of no other method: a step of Newton's may serve several rungs.
+# LIBLINEAR's dual solver of the hinge loss ends after 300 passes, whatever the tolerance: a climb of it whose best is
+# no better than so many rungs before will not get there. Of no other method: a step of Newton's may serve many rungs.
 STALLED = 4
 CAPPED = "-s3"
 

@@ -93,6 +93,8 @@ TEXT_ROWS = (160_000, 20_000)
 TEXT_COLUMNS = 50_000
 TEXT_WORDS = 71
 TEXT_WRONG = 0.07
+# A quarter of the most frequent words, of so many, tell the label.
+TEXT_TELLING = 2_000
 
 
 def text(_: Path) -> Made:
@@ -113,15 +115,18 @@ def text(_: Path) -> Made:
     lengths_of_rows = np.sqrt(np.add.reduceat(rows.data**2, rows.indptr[:-1]))
     rows.data /= np.repeat(lengths_of_rows, np.diff(rows.indptr))
 
-    weights = np.where(random.random(TEXT_COLUMNS) < 0.1, random.normal(size=TEXT_COLUMNS), 0.0)
+    weights = np.zeros(TEXT_COLUMNS)
+    weights[random.choice(names[:TEXT_TELLING], TEXT_TELLING // 4, replace=False)] = random.normal(
+        size=TEXT_TELLING // 4
+    )
     scores = rows @ weights
     labels = np.where(scores > np.median(scores), 1.0, -1.0)
     labels[random.random(count) < TEXT_WRONG] *= -1.0
     train, test = slice(0, TEXT_ROWS[0]), slice(TEXT_ROWS[0], count)
     about = (
         f"made by prepare.py from the seed {SEED}: words as frequent as 1/(rank + 20), weighted by (1 + log tf) log(1 "
-        f"+ n/df), rows of length 1; the labels are the side of a sparse random hyperplane, {TEXT_WRONG:.0%} of them "
-        "turned round"
+        f"+ n/df), rows of length 1; the labels are the side of a random hyperplane over {TEXT_TELLING // 4} words, "
+        f"{TEXT_WRONG:.0%} of them turned round"
     )
     return (rows[train], labels[train]), (rows[test], labels[test]), about
 
