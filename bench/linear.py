@@ -148,7 +148,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="rounds of a fit below 20 s [default: 3]")
     parser.add_argument("--peers", default=",".join(PEERS), metavar="NAMES", help="[default: %(default)s]")
     parser.add_argument(
-        "--climb", type=float, default=120, metavar="SECONDS", help="end the ladder of a peer after this [default: 120]"
+        "--climb", type=float, default=300, metavar="SECONDS", help="end the ladder of a peer after this [default: 300]"
     )
     arguments = parser.parse_args()
 

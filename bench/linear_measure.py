@@ -133,11 +133,9 @@ def chosen_rung(climbed: list[dict], target: float) -> dict | None:
 def not_reached(climbed: list[dict], target: float) -> dict:
     """The measurement of a peer none of whose fits came within the target: it takes longer than the longest of them."""
     fits = [fit for fit in climbed if "error" not in fit]
-    error = f"{target:.0e} was not reached"
-    if fits:
-        error += f", at best {min(fit['suboptimality'] for fit in fits):.1e}"
-    error += "".join(f"; {fit['error']}" for fit in climbed if "error" in fit)
-    return {"error": error, "at_least_seconds": max((fit["fit_seconds"] for fit in fits), default=0.0)}
+    said = [f"{target:.0e} was not reached, at best {min(fit['suboptimality'] for fit in fits):.1e}"] if fits else []
+    said += [fit["error"] for fit in climbed if "error" in fit]
+    return {"error": "; ".join(said), "at_least_seconds": max((fit["fit_seconds"] for fit in fits), default=0.0)}
 
 
 def measure_command(
