@@ -15,7 +15,7 @@ from scipy import sparse
 import check_linear
 import reading
 from failure import Failure
-from linear import hopeful
+from linear import hopeful, inaccurate
 from linear_measure import chosen_rung, judged, not_reached
 from linear_peers import MAKERS, climbed, stalled
 from linear_problems import Task, ladder, methods, tasks
@@ -190,6 +190,12 @@ class Judging(unittest.TestCase):
         seconds = {"liblinear-s2": 1.0, "liblinear-s1": 2.5, "sklearn-sgd": 9.0}
         rungs = {method: {"fit_seconds": value} for method, value in seconds.items()}
         self.assertEqual(hopeful(rungs), ["liblinear-s2", "sklearn-sgd"])
+
+    def test_a_fast_but_wrong_discriminant_analysis_does_not_count(self) -> None:
+        rungs = {"sklearn-lda-svd-f64": {"accuracy": 0.739}, "sklearn-lda-lsqr-f64": {"accuracy": 0.727}}
+        self.assertEqual(inaccurate(rungs), {})
+        rungs["sklearn-lda-lsqr-f32"] = {"accuracy": 0.516}
+        self.assertEqual(list(inaccurate(rungs)), ["sklearn-lda-lsqr-f32"])
 
     def test_another_number_of_rows_than_there_are_is_refused(self) -> None:
         self.assertEqual(reading.judged({"rows": 5}, {"rows": 5}), {})
