@@ -19,23 +19,32 @@ from prepare import load
 TYPES = {"F64": np.float64, "F32": np.float32, "U64": np.uint64, "U32": np.uint32}
 
 
-def tensors(path: Path) -> dict[str, np.ndarray]:
-    """The tensors of a safetensors file by name."""
+def model_file(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
+    """What a model file says of its model, and its tensors by name."""
     content = path.read_bytes()
     (length,) = struct.unpack_from("<Q", content)
     header = json.loads(content[8 : 8 + length])
-    header.pop("__metadata__", None)
+    about = json.loads(header.pop("__metadata__")["maxmargin"])["model"]
     found = {}
     for name, tensor in header.items():
         start, end = tensor["data_offsets"]
         values = np.frombuffer(content[8 + length + start : 8 + length + end], dtype=TYPES[tensor["dtype"]])
         found[name] = values.reshape(tensor["shape"])
-    return found
+    return about, found
+
+
+def accuracy_of(labels: Path, folder: Path) -> float:
+    """The share of the test rows whose predicted label is right."""
+    _, expected = load(folder / "test.npz")
+    predicted = np.array([float(label) for label in labels.read_text().split()])
+    if len(predicted) != len(expected):
+        raise ValueError(f"{len(predicted)} labels were predicted for {len(expected)} rows")
+    return float(np.mean(predicted == expected))
 
 
 def main() -> None:
     model, folder, gamma, labels = sys.argv[1:]
-    parts = tensors(Path(model))
+    _, parts = model_file(Path(model))
     offsets = parts["machines.offsets"].astype(np.int64)
     support = parts["support_rows"].astype(np.int64)
     coefficients = np.zeros((len(support), len(offsets) - 1))
@@ -43,15 +52,11 @@ def main() -> None:
         coefficients[parts["machines.support"][start:end], machine] = parts["machines.coefficients"][start:end]
 
     rows, _ = load(Path(folder) / "train.npz")
-    _, expected = load(Path(folder) / "test.npz")
-    predicted = np.array([float(label) for label in Path(labels).read_text().split()])
-    if len(predicted) != len(expected):
-        raise ValueError(f"{len(predicted)} labels were predicted for {len(expected)} rows")
     checked = {
         "objective": dual_objective(rows[support].toarray(), coefficients, float(gamma)),
         "imbalance": largest_imbalance(coefficients),
         "support_vectors": len(support),
-        "accuracy": float(np.mean(predicted == expected)),
+        "accuracy": accuracy_of(Path(labels), Path(folder)),
     }
     print(json.dumps(checked))
 

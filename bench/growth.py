@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
+from functools import partial
 from statistics import median
 
 from failure import Failure, exit_with
-from measure import OURS, methods
+from measure import OURS, measure, methods
 from options import add_common, settings_of
 from plot import Series, growth_svg
 from record import begin
@@ -87,7 +88,7 @@ def main() -> None:
         data = prepared(asked.data, source, (rows, TEST_ROWS))
         record.content["sets"][name] = {"c": asked.c, "gamma": asked.gamma, **data.about}
         taken = [method for method in methods(arguments.peers.split(","), data) if method not in LEFT_OUT]
-        run_rounds(record, asked, data, taken, repeats, settings, name)
+        run_rounds(record, name, taken, repeats, partial(measure, problem=asked, prepared=data, settings=settings))
     lines = series(record.content, sizes)
     record.content["exponents"] = {line.title: line.exponent for line in lines}
     record.save()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from failure import exit_with
-from measure import methods
+from measure import measure, methods
 from options import add_common, settings_of
 from record import begin
 from rounds import run_rounds
@@ -33,7 +34,8 @@ def main() -> None:
     for problem in problems:
         data = prepared(problem.data, source, QUICK_ROWS if arguments.quick else None)
         record.content["sets"][problem.name] = {"c": problem.c, "gamma": problem.gamma, **data.about}
-        run_rounds(record, problem, data, methods(peers, data), repeats, settings, problem.name)
+        one = partial(measure, problem=problem, prepared=data, settings=settings)
+        run_rounds(record, problem.name, methods(peers, data), repeats, one)
         write_kernel_table(record.content, record.path.with_name("kernel.md"))
     print(f"written: {record.path} and {record.path.with_name('kernel.md')}")
 

@@ -56,7 +56,7 @@ def methods(peers: list[str], prepared: Prepared) -> list[str]:
     return found
 
 
-def measure(method: str, problem: Problem, prepared: Prepared, settings: Settings, check: bool) -> dict:
+def measure(method: str, check: bool, problem: Problem, prepared: Prepared, settings: Settings) -> dict:
     """Runs a method. The objective is recomputed when `check` is set; a failure is a measurement with `error`."""
     if method == OURS:
         return ours(problem, prepared, settings, check)
@@ -79,32 +79,38 @@ def ours(problem: Problem, prepared: Prepared, settings: Settings, check: bool) 
     """Trains, predicts, and when asked verifies the certificate and recomputes the objective."""
     with tempfile.TemporaryDirectory() as scratch:
         model, labels = Path(scratch) / "model.mm", Path(scratch) / "labels.txt"
-        trained = train(problem, prepared, settings, f"{settings.memory_megabytes}M", model)
-        if "error" in trained:
-            return trained
-
-        command = [str(settings.program), "predict", str(model), str(prepared.test_text), "-o", str(labels)]
-        command += ["--threads", str(settings.threads)] + (["--json"] if settings.predict_has_json else [])
-        finished = run(command, settings.limit_seconds)
-        if error := failed(finished, settings):
-            return {**trained, **error}
-        said = json.loads(finished.output) if settings.predict_has_json else {}
-        # Reading is not predicting: without a number of the program's own there is none.
-        trained["predict_seconds"] = said.get("predict_seconds")
-        trained["predict_peak_bytes"] = finished.peak_bytes
-
-        if check:
+        measured = train(problem, prepared, settings, f"{settings.memory_megabytes}M", model)
+        if "error" in measured:
+            return measured
+        measured.update(predict(prepared, settings, model, labels))
+        if check and "error" not in measured:
             finished = run(
                 [str(settings.program), "verify", str(model), str(prepared.train_text)], settings.limit_seconds
             )
-            trained["verify_exit_code"] = finished.code
-            trained["verify_seconds"] = finished.seconds
-            command = [sys.executable, str(HERE / "check_ours.py"), str(model), str(prepared.folder)]
-            finished = run(command + [repr(problem.gamma), str(labels)], settings.limit_seconds)
-            if error := failed(finished, settings):
-                return {**trained, **error}
-            trained.update(json.loads(finished.output))
-        return trained
+            measured["verify_exit_code"] = finished.code
+            measured["verify_seconds"] = finished.seconds
+            measured.update(
+                checked("check_ours.py", [str(model), str(prepared.folder), repr(problem.gamma), str(labels)], settings)
+            )
+        return measured
+
+
+def predict(prepared: Prepared, settings: Settings, model: Path, labels: Path) -> dict:
+    """Predicts the test part with a model of ours into a file of labels."""
+    command = [str(settings.program), "predict", str(model), str(prepared.test_text), "-o", str(labels)]
+    command += ["--threads", str(settings.threads)] + (["--json"] if settings.predict_has_json else [])
+    finished = run(command, settings.limit_seconds)
+    if error := failed(finished, settings):
+        return error
+    said = json.loads(finished.output) if settings.predict_has_json else {}
+    # Reading is not predicting: without a number of the program's own there is none.
+    return {"predict_seconds": said.get("predict_seconds"), "predict_peak_bytes": finished.peak_bytes}
+
+
+def checked(script: str, arguments: list[str], settings: Settings) -> dict:
+    """What a script of this folder that checks a model prints."""
+    finished = run([sys.executable, str(HERE / script), *arguments], settings.limit_seconds)
+    return failed(finished, settings) or json.loads(finished.output)
 
 
 def train(problem: Problem, prepared: Prepared, settings: Settings, memory: str, model: Path) -> dict:
@@ -112,21 +118,37 @@ def train(problem: Problem, prepared: Prepared, settings: Settings, memory: str,
     command = [str(settings.program), "train", str(prepared.train_text), "--format", "libsvm", "--kernel", "rbf"]
     command += ["--gamma", repr(problem.gamma), "-C", repr(problem.c), "--tolerance", repr(settings.tolerance)]
     command += ["--threads", str(settings.threads), "--memory", memory, "--json", "-o", str(model)]
+    return trained(command, settings)
+
+
+def trained(command: list[str], settings: Settings) -> dict:
+    """Runs a `maxmargin train --json`: what its report says, and the time and peak memory of its process."""
     finished = run(command, settings.limit_seconds)
     if error := failed(finished, settings):
         return error
     report = json.loads(finished.output)
-    return {
+    measured = {
         "threads": settings.threads,
         "fit_seconds": report["seconds"]["train"],
         "read_seconds": report["seconds"]["read"],
+        "command_seconds": finished.seconds,
         "peak_bytes": finished.peak_bytes,
+        "rows": report["rows"],
         "solver": report["solver"],
         "stop": report["stop"],
         "iterations": report["iterations"],
         "violation": report["violation"],
-        "certified_objective": sum(machine["certificate"]["dual"] for machine in report["machines"]),
     }
+    certificates = [machine["certificate"] for machine in report["machines"]]
+    if not all("dual" in certificate for certificate in certificates):
+        # Classes that were trained together have one certificate; a method that minimises nothing has none.
+        certificates = [report["certificate"]] if "dual" in (report["certificate"] or {}) else []
+    if certificates:
+        measured["certified_objective"] = sum(certificate["dual"] for certificate in certificates)
+        measured["certified_primal"] = sum(certificate["primal"] for certificate in certificates)
+        # The worst machine of several.
+        measured["relative_gap"] = max(certificate["relative_gap"] for certificate in certificates)
+    return measured
 
 
 def failed(finished: Finished, settings: Settings) -> dict | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -139,12 +140,23 @@ def make(name: str, rows: Any, labels: Any, test: Any, settings: Settings) -> Pe
             raise ValueError(f"there is no peer {name!r}")
 
 
+def first_rows(labels: np.ndarray) -> np.ndarray:
+    """Rows of two classes for the fit before the clock."""
+    return np.concatenate([np.flatnonzero(labels == label)[: WARM_UP_ROWS // 2] for label in np.unique(labels)[:2]])
+
+
 def warm_up(name: str, rows: Any, labels: Any, settings: Settings) -> None:
-    # Rows of two classes.
-    first = np.concatenate([np.flatnonzero(labels == label)[: WARM_UP_ROWS // 2] for label in np.unique(labels)[:2]])
+    first = first_rows(labels)
     peer = make(name, rows[first], labels[first], rows[first], settings)
     peer.fit()
     peer.predict()
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    """What a call returns, and its seconds."""
+    started = time.perf_counter()
+    returned = call()
+    return returned, time.perf_counter() - started
 
 
 def main() -> None:
@@ -156,14 +168,9 @@ def main() -> None:
     peer = make(name, rows, labels, test, settings)
     before = own_peak_bytes()
 
-    started = time.perf_counter()
-    peer.fit()
-    fit_seconds = time.perf_counter() - started
+    _, fit_seconds = timed(peer.fit)
     peak = own_peak_bytes()
-
-    started = time.perf_counter()
-    predicted = peer.predict()
-    predict_seconds = time.perf_counter() - started
+    predicted, predict_seconds = timed(peer.predict)
 
     support, coefficients = peer.support()
     measured = {

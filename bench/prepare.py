@@ -52,18 +52,21 @@ def w8a(source: Path) -> Made:
     return (rows[train], labels[train]), (rows[test], labels[test]), about
 
 
-def covtype(source: Path) -> Made:
-    rows, labels = read(source, "covtype", 54)
-    labels = np.where(labels == 2, 1.0, -1.0)
-    order = np.random.RandomState(SEED).permutation(len(labels))
-    dense = rows.toarray()
-    dense = scaled(dense, dense, 0.0, 1.0)
-    train, test = order[:50_000], order[-20_000:]
-    about = (
-        "class 2 against the rest, columns scaled to [0, 1] over all 581,012 rows; training: the first 50,000 rows of "
-        f"numpy's RandomState({SEED}).permutation; test: its last 20,000"
-    )
-    return part(dense[train], labels[train]), part(dense[test], labels[test]), about
+def covtype(count: int, test_count: int) -> Callable[[Path], Made]:
+    def make(source: Path) -> Made:
+        rows, labels = read(source, "covtype", 54)
+        labels = np.where(labels == 2, 1.0, -1.0)
+        order = np.random.RandomState(SEED).permutation(len(labels))
+        dense = rows.toarray()
+        dense = scaled(dense, dense, 0.0, 1.0)
+        train, test = order[:count], order[-test_count:]
+        about = (
+            f"class 2 against the rest, columns scaled to [0, 1] over all 581,012 rows; training: the first {count:,} "
+            f"rows of numpy's RandomState({SEED}).permutation; test: its last {test_count:,}"
+        )
+        return part(dense[train], labels[train]), part(dense[test], labels[test]), about
+
+    return make
 
 
 def shuttle(source: Path) -> Made:
@@ -85,16 +88,63 @@ def mnist(count: int | None) -> Callable[[Path], Made]:
     return make
 
 
+# Synthetic text: documents, columns, words of a document, labels that are turned round.
+TEXT_ROWS = (160_000, 20_000)
+TEXT_COLUMNS = 50_000
+TEXT_WORDS = 71
+TEXT_WRONG = 0.07
+# A quarter of the most frequent words, of so many, tell the label.
+TEXT_TELLING = 2_000
+
+
+def text(_: Path) -> Made:
+    """Documents of words that are as frequent as words are: the k-th is drawn in proportion to 1/(k + 20)."""
+    random = np.random.default_rng(SEED)
+    count = sum(TEXT_ROWS)
+    shares = 1.0 / (np.arange(TEXT_COLUMNS) + 20.0)
+    ends = np.cumsum(shares / shares.sum())
+    lengths = 1 + random.poisson(TEXT_WORDS * random.lognormal(-0.125, 0.5, count))
+    # Frequent words stand anywhere among the columns.
+    names = random.permutation(TEXT_COLUMNS)
+    words = names[np.minimum(np.searchsorted(ends, random.random(lengths.sum())), TEXT_COLUMNS - 1)]
+    documents = np.repeat(np.arange(count), lengths)
+    rows = sparse.csr_matrix((np.ones(len(words)), (documents, words)), shape=(count, TEXT_COLUMNS))
+    rows.sum_duplicates()
+    holding = np.bincount(rows.indices, minlength=TEXT_COLUMNS)
+    rows.data = (1.0 + np.log(rows.data)) * np.log(1.0 + count / holding[rows.indices])
+    lengths_of_rows = np.sqrt(np.add.reduceat(rows.data**2, rows.indptr[:-1]))
+    rows.data /= np.repeat(lengths_of_rows, np.diff(rows.indptr))
+
+    weights = np.zeros(TEXT_COLUMNS)
+    weights[random.choice(names[:TEXT_TELLING], TEXT_TELLING // 4, replace=False)] = random.normal(
+        size=TEXT_TELLING // 4
+    )
+    scores = rows @ weights
+    labels = np.where(scores > np.median(scores), 1.0, -1.0)
+    labels[random.random(count) < TEXT_WRONG] *= -1.0
+    train, test = slice(0, TEXT_ROWS[0]), slice(TEXT_ROWS[0], count)
+    about = (
+        f"made by prepare.py from the seed {SEED}: words as frequent as 1/(rank + 20), weighted by (1 + log tf) log(1 "
+        f"+ n/df), rows of length 1; the labels are the side of a random hyperplane over {TEXT_TELLING // 4} words, "
+        f"{TEXT_WRONG:.0%} of them turned round"
+    )
+    return (rows[train], labels[train]), (rows[test], labels[test]), about
+
+
 RECIPES: dict[str, Callable[[Path], Made]] = {
     "a9a": original("a9a", 123),
     "w8a": w8a,
     "ijcnn1": original("ijcnn1", 22),
-    "covtype": covtype,
+    "covtype": covtype(50_000, 20_000),
+    # 80 % and 20 % of the rows.
+    "covtype465k": covtype(464_810, 116_202),
     "letter": original("letter.scale", 16),
     "usps": original("usps", 256),
     "shuttle": shuttle,
     "mnist10k": mnist(10_000),
     "mnist": mnist(None),
+    "20news": original("20news_tfidf", 55_648),
+    "text": text,
 }
 
 

@@ -16,7 +16,18 @@ from sets import HERE, ROOT
 
 RESULTS = HERE / "results"
 QUICK = HERE / ".quick"
-PACKAGES = ["libsvm-official", "scikit-learn", "scikit-learn-intelex", "numpy", "scipy"]
+PACKAGES = [
+    "libsvm-official",
+    "liblinear-official",
+    "liblinear-multicore",
+    "scikit-learn",
+    "scikit-learn-intelex",
+    "snapml",
+    "numpy",
+    "scipy",
+]
+# The multi-core fork has the package name of LIBLINEAR's own, and so a folder of its own.
+MULTICORE = Path(sys.prefix) / "multicore"
 
 
 class Record:
@@ -100,10 +111,8 @@ def git(*arguments: str) -> str | None:
 
 
 def version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
+    found = metadata.distributions(name=package, path=[*sys.path, str(MULTICORE)])
+    return next((distribution.version for distribution in found), None)
 
 
 def machine() -> dict:

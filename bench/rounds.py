@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from measure import OURS, Settings, measure
+from collections.abc import Callable
+
+from measure import OURS
 from record import Record
-from sets import Prepared, Problem
 
 # A fit below this many seconds is repeated as often as asked; one above the second is not repeated; between, once.
 SHORT_SECONDS = 20
@@ -14,29 +15,43 @@ LONG_SECONDS = 60
 # Above the 1.6 by which the speed of a machine may change meanwhile.
 HOPELESS = 2.0
 
+# What is said of a measurement while the rounds go on, where it has it.
+SAID = [
+    ("command_seconds", "command", "{:.3f} s"),
+    ("read_seconds", "read", "{:.3f} s"),
+    ("fit_seconds", "fit", "{:.3f} s"),
+    ("predict_seconds", "predict", "{:.3f} s"),
+    ("objective", "objective", "{:.6g}"),
+    ("suboptimality", "above the bound", "{:.1e}"),
+    ("accuracy", "accuracy", "{:.4f}"),
+    ("verify_exit_code", "verify", "{}"),
+]
+
 
 def run_rounds(
     record: Record,
-    problem: Problem,
-    prepared: Prepared,
+    name: str,
     methods: list[str],
     repeats: int,
-    settings: Settings,
-    name: str,
+    measure: Callable[[str, bool], dict],
+    field: str = "fit_seconds",
 ) -> None:
-    """Measures the methods on a set into the record, leaving out what it already holds."""
+    """Measures the methods on a set into the record, leaving out what it already holds.
+
+    `measure` takes the method and whether its answer is to be checked; `field` has the seconds that a repeat costs.
+    """
     for round in range(repeats):
         for method in methods:
             if record.of(set=name, method=method, round=round):
                 continue
-            if round >= wanted(record, name, method, methods, repeats):
+            if round >= wanted(record, name, method, methods, repeats, field):
                 continue
-            measured = measure(method, problem, prepared, settings, check=round == 0)
+            measured = measure(method, round == 0)
             record.add({"set": name, "method": method, "round": round, **measured})
             print(f"{name:>12} {method:<18} round {round + 1}  {line(measured)}", flush=True)
 
 
-def wanted(record: Record, name: str, method: str, methods: list[str], repeats: int) -> int:
+def wanted(record: Record, name: str, method: str, methods: list[str], repeats: int, field: str = "fit_seconds") -> int:
     """How many rounds a method takes part in, judged by its first; ours in every round that a peer does."""
     first = {other: measured[0] for other in methods if (measured := record.of(set=name, method=other, round=0))}
     if method not in first:
@@ -44,10 +59,10 @@ def wanted(record: Record, name: str, method: str, methods: list[str], repeats: 
     if "error" in first[method]:
         return 1
     if method == OURS:
-        peers = [wanted(record, name, other, methods, repeats) for other in methods if other != OURS]
+        peers = [wanted(record, name, other, methods, repeats, field) for other in methods if other != OURS]
         return max(peers, default=repeats)
-    seconds = first[method]["fit_seconds"]
-    best = min(m["fit_seconds"] for other, m in first.items() if family(other) == family(method) and "error" not in m)
+    seconds = first[method][field]
+    best = min(m[field] for other, m in first.items() if family(other) == family(method) and "error" not in m)
     if seconds > LONG_SECONDS or seconds > HOPELESS * best:
         return 1
     return repeats if seconds < SHORT_SECONDS else min(2, repeats)
@@ -62,13 +77,9 @@ def line(measured: dict) -> str:
     """A measurement in a few words."""
     if "error" in measured:
         return measured["error"]
-    predict = measured.get("predict_seconds")
-    text = f"fit {measured['fit_seconds']:.3f} s, predict " + (
-        "not reported" if predict is None else f"{predict:.3f} s"
-    )
-    text += f", {measured['peak_bytes'] / 2**20:.0f} MiB"
-    if "objective" in measured:
-        text += f", objective {measured['objective']:.6g}, accuracy {measured['accuracy']:.4f}"
-    if "verify_exit_code" in measured:
-        text += f", verify {measured['verify_exit_code']}"
-    return text
+    parts = []
+    for field, title, pattern in SAID:
+        if field in measured:
+            value = measured[field]
+            parts.append(f"{title} " + ("not reported" if value is None else pattern.format(value)))
+    return ", ".join([*parts, f"{measured['peak_bytes'] / 2**20:.0f} MiB"])

@@ -34,7 +34,7 @@ class Timing:
     ended: bool = False
 
     def __str__(self) -> str:
-        return f"> {self.seconds:g}" if self.ended else f"{digits(self.seconds)} ({self.rounds})"
+        return f"> {digits(self.seconds)}" if self.ended else f"{digits(self.seconds)} ({self.rounds})"
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,14 @@ class Results:
             return Timing(median(seconds), len(seconds))
         if field == "fit_seconds" and any(m.get("timed_out") for m in measured):
             return Timing(self.content["settings"]["limit_seconds"], 1, ended=True)
-        return None
+        # A peer that did not come where it should takes longer than it was tried for.
+        tried = max((m.get("at_least_seconds", 0.0) for m in measured), default=0.0)
+        return Timing(tried, 1, ended=True) if field == "fit_seconds" and tried > 0.0 else None
 
     def best(self, set: str, peer: str, field: str) -> tuple[str, Timing] | None:
-        """The fastest setting of a peer."""
+        """The fastest setting of a peer, of those that came to an end where there are any."""
         found = [(m, t) for m in self.methods if family(m) == peer and (t := self.timing(set, m, field))]
-        return min(found, key=lambda pair: pair[1].seconds, default=None)
+        return min(found, key=lambda pair: (pair[1].ended, pair[1].seconds), default=None)
 
     def ratio(self, set: str, peer: str, field: str) -> Ratio | None:
         ours, theirs = self.timing(set, OURS, field), self.best(set, peer, field)
@@ -79,9 +81,9 @@ class Results:
             return None
         return Ratio(theirs[1].seconds / ours.seconds, theirs[1].ended)
 
-    def mean(self, peer: str, field: str) -> tuple[Ratio, int] | None:
-        """The geometric mean of the ratios, and how many there are."""
-        ratios = [r for set in self.sets if (r := self.ratio(set, peer, field))]
+    def mean(self, peer: str, field: str, sets: list[str] | None = None) -> tuple[Ratio, int] | None:
+        """The geometric mean of the ratios, of some sets or of all, and how many there are."""
+        ratios = [r for set in (self.sets if sets is None else sets) if (r := self.ratio(set, peer, field))]
         if not ratios:
             return None
         times = math.exp(sum(math.log(r.times) for r in ratios) / len(ratios))
@@ -127,29 +129,39 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def peers_of(results: Results) -> list[str]:
-    return [peer for peer in TITLES if any(family(m) == peer for m in results.methods)]
-
-
 def timing_table(results: Results, field: str) -> str:
-    peers = peers_of(results)
-    compared = [peer for peer in FIT_EACH if peer in peers]
-    head = ["set", "rows × columns", "C, gamma"] if field == "fit_seconds" else ["set", "test rows"]
-    head += [OURS, *(TITLES[peer] for peer in peers), *(f"vs {TITLES[peer]}" for peer in compared)]
+    if field == "fit_seconds":
+        head = ["set", "rows × columns", "C, gamma"]
+        pattern = "{rows:,} × {columns}|{c:g}, {gamma:.4g}"
+    else:
+        head, pattern = ["set", "test rows"], "{test_rows:,}"
+    lead = {set: [set, *pattern.format(**about).split("|")] for set, about in results.content["sets"].items()}
+    return comparison(results, field, head, lead, TITLES, list(FIT_EACH))
+
+
+def comparison(
+    results: Results,
+    field: str,
+    head: list[str],
+    lead: dict[str, list[str]],
+    titles: dict[str, str],
+    against: list[str],
+) -> str:
+    """Seconds of ours and of the best setting of each peer, a row for each set of `lead`, which has its first cells;
+    then our ratio to the peers of `against`, and their geometric means.
+    """
+    peers = [peer for peer in titles if any(results.best(set, peer, field) for set in lead)]
+    compared = [peer for peer in against if peer in peers]
+    head = [*head, OURS, *(titles[peer] for peer in peers), *(f"vs {titles[peer]}" for peer in compared)]
     rows = []
-    for set in results.sets:
-        about = results.content["sets"][set]
-        if field == "fit_seconds":
-            cells = [set, f"{about['rows']:,} × {about['columns']}", f"{about['c']:g}, {about['gamma']:.4g}"]
-        else:
-            cells = [set, f"{about['test_rows']:,}"]
-        cells.append(shown(results.timing(set, OURS, field)))
+    for set, first in lead.items():
+        cells = [*first, shown(results.timing(set, OURS, field))]
         for peer in peers:
             best = results.best(set, peer, field)
             setting = best[0].removeprefix(peer).removeprefix("-") if best else ""
             cells.append((f"{best[1]} {setting}".strip()) if best else NOTHING)
         rows.append(cells + [shown(results.ratio(set, peer, field)) for peer in compared])
-    means = [mean[0] if (mean := results.mean(peer, field)) else None for peer in compared]
+    means = [mean[0] if (mean := results.mean(peer, field, list(lead))) else None for peer in compared]
     blanks = [""] * (len(head) - len(compared) - 1)
     rows.append(["**geometric mean**", *blanks, *(shown(mean, "**{}**") for mean in means)])
     return markdown(head, rows)
@@ -214,25 +226,39 @@ def memory_table(results: Results) -> str:
     return markdown(["set", *results.methods], rows)
 
 
+def slow(
+    results: Results,
+    what: str,
+    field: str,
+    sets: list[str],
+    titles: dict[str, str],
+    each: dict[str, float],
+    mean: dict[str, float],
+) -> list[str]:
+    """The ratios to the peers of `each` and `mean` that are below their targets, or could not be judged."""
+    found = []
+    for peer, target in each.items():
+        for set in sets:
+            ratio = results.ratio(set, peer, field)
+            if ratio is None:
+                found.append(f"{what}, {set}: no ratio to {titles[peer]} was measured (target {target:g}×)")
+            elif ratio.times < target:
+                found.append(f"{what}, {set}: {ratio} of {titles[peer]}, target {target:g}×")
+    for peer, target in mean.items():
+        reached = results.mean(peer, field, sets)
+        if reached is None:
+            found.append(f"{what}, geometric mean: no ratio to {titles[peer]} was measured (target {target:g}×)")
+        elif reached[0].times < target:
+            found.append(
+                f"{what}, geometric mean of {reached[1]} sets: {reached[0]} of {titles[peer]}, target {target:g}×"
+            )
+    return found
+
+
 def misses(results: Results) -> list[str]:
     """Every target that was not reached or could not be judged, and every failure."""
-    found = []
-    for peer, target in FIT_EACH.items():
-        for set in results.sets:
-            ratio = results.ratio(set, peer, "fit_seconds")
-            if ratio is None:
-                found.append(f"fit, {set}: no ratio to {TITLES[peer]} was measured (target {target:g}×)")
-            elif ratio.times < target:
-                found.append(f"fit, {set}: {ratio} of {TITLES[peer]}, target {target:g}×")
-    for what, field, targets in [("fit", "fit_seconds", FIT_MEAN), ("predict", "predict_seconds", PREDICT_MEAN)]:
-        for peer, target in targets.items():
-            mean = results.mean(peer, field)
-            if mean is None:
-                found.append(f"{what}, geometric mean: no ratio to {TITLES[peer]} was measured (target {target:g}×)")
-            elif mean[0].times < target:
-                found.append(
-                    f"{what}, geometric mean of {mean[1]} sets: {mean[0]} of {TITLES[peer]}, target {target:g}×"
-                )
+    found = slow(results, "fit", "fit_seconds", results.sets, TITLES, FIT_EACH, FIT_MEAN)
+    found += slow(results, "predict", "predict_seconds", results.sets, TITLES, {}, PREDICT_MEAN)
     for set in results.sets:
         objective, accuracy = results.objective_difference(set, OURS), results.accuracy_difference(set, OURS)
         if objective is not None and objective < -OBJECTIVE_SLACK:
@@ -244,25 +270,39 @@ def misses(results: Results) -> list[str]:
             found.append(f"verify, {set}: " + ("not run" if code is None else f"exit code {code}"))
         stops = {m["stop"] for m in results.of(set, OURS) if "stop" in m} - {"converged"}
         found += [f"stop, {set}: {stop}" for stop in sorted(stops)]
-    found += [
-        f"failed, {m['set']}, {m['method']}: {m['error']}" for m in results.content["measurements"] if "error" in m
-    ]
-    return found
+    return found + failures(results)
+
+
+def preamble(content: dict) -> str:
+    """When, of which commit and where a run was made."""
+    machine = content["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
+    changed = " with changes" if content["changed_since_commit"] else ""
+    quick = "**A quick try on a few rows: no result.** " if content["settings"]["quick"] else ""
+    return (
+        f"{quick}{content['date']}, commit {content['commit']}{changed}. {machine['processor']}, "
+        f"{machine['cores']} cores. {versions}."
+    )
+
+
+def listed(lines: list[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines) if lines else "None."
+
+
+def failures(results: Results) -> list[str]:
+    """Every measurement that did not end well."""
+    return [f"failed, {m['set']}, {m['method']}: {m['error']}" for m in results.content["measurements"] if "error" in m]
 
 
 def kernel_markdown(content: dict) -> str:
     results = Results(content)
-    settings, machine = content["settings"], content["machine"]
-    versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
-    changed = " with changes" if content["changed_since_commit"] else ""
-    quick = "**A quick try on a few rows: no result.** " if settings["quick"] else ""
+    settings = content["settings"]
     missed = misses(results)
     intelex = intelex_table(results)
     threads = settings["threads"]
     parts = [
         "# Kernel machines beside the peers",
-        f"{quick}{content['date']}, commit {content['commit']}{changed}. {machine['processor']}, "
-        f"{machine['cores']} cores. {versions}.",
+        preamble(content),
         f"Gaussian kernel, tolerance {settings['tolerance']:g}, {settings['memory_megabytes']} MB of cache. maxmargin "
         f"and intelex on {threads} threads, LIBSVM and scikit-learn on one (`omp`: LIBSVM on {threads}). Medians of "
         "interleaved rounds, their number in parentheses; the best setting of each peer counts. A ratio is how many "
@@ -284,9 +324,9 @@ def kernel_markdown(content: dict) -> str:
         "The peers' include Python and the data as arrays.",
         memory_table(results),
         "## Targets missed",
-        "\n".join(f"- {miss}" for miss in missed) if missed else "None.",
+        listed(missed),
         "## The sets",
-        "\n".join(f"- {set}: {about['selection']}" for set, about in content["sets"].items()),
+        listed([f"{set}: {about['selection']}" for set, about in content["sets"].items()]),
     ]
     return "\n\n".join(parts) + "\n"
 

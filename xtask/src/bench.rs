@@ -9,10 +9,12 @@ use std::process::Command;
 use crate::failure::Failure;
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 3] = ["kernel", "growth", "memory"];
+const BENCHMARKS: [&str; 5] = ["kernel", "linear", "reading", "growth", "memory"];
 
-/// Comes as source and is compiled here, so that it is as fast as on the machine of one who cares.
-const COMPILED: &str = "libsvm-official";
+/// Come as source and are compiled here, so that they are as fast as on the machine of one who cares.
+const COMPILED: &str = "libsvm-official,liblinear-official,liblinear-multicore";
+/// Their sources are kept as well: programs of the benchmarks are compiled with them (`bench/programs.py`).
+const SOURCES_KEPT: &str = "liblinear";
 const COMPILER_FLAGS: &str = "-O3 -march=native";
 
 /// Runs the benchmark that the first argument names with the other arguments.
@@ -62,9 +64,9 @@ fn peers(folder: &Path) -> Result<PathBuf, Failure> {
     let environment = folder.join(".venv");
     let python = environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let requirements = folder.join("requirements.txt");
-    let wanted = fs::read_to_string(&requirements).map_err(|error| {
-        Failure::new(format!("{} cannot be read: {error}", requirements.display()), "restore it with git checkout")
-    })?;
+    // A package of the same name as one of the others: it gets a folder of its own.
+    let multicore = folder.join("requirements-multicore.txt");
+    let wanted = text_of(&requirements)? + &text_of(&multicore)?;
     // Written last: an environment without it is unfinished.
     let stamp = environment.join("installed.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
@@ -77,19 +79,36 @@ fn peers(folder: &Path) -> Result<PathBuf, Failure> {
     command.args(["-m", "venv", "--clear"]).arg(&environment);
     run(&mut command, "install Python 3.11 or later, or name it in the variable PYTHON")?;
 
-    let mut command = Command::new(&python);
-    command
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
-        .arg(&requirements);
+    pip(&python, "install", |command| command.arg("--requirement").arg(&requirements))?;
+    pip(&python, "install", |command| {
+        command.arg("--no-deps").arg("--target").arg(environment.join("multicore")).arg("--requirement").arg(&multicore)
+    })?;
+    let sources = wanted.lines().filter(|line| line.starts_with(SOURCES_KEPT));
+    pip(&python, "download", |command| {
+        command.arg("--no-deps").arg("--dest").arg(environment.join("sources")).args(sources)
+    })?;
+    fs::write(&stamp, wanted)
+        .map_err(|error| Failure::new(format!("{} cannot be written: {error}", stamp.display()), "look at the disk"))?;
+    Ok(python)
+}
+
+/// The text of a file of the repository.
+fn text_of(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| {
+        Failure::new(format!("{} cannot be read: {error}", path.display()), "restore it with git checkout")
+    })
+}
+
+/// Runs a subcommand of pip with more arguments; what is compiled is compiled with optimisation.
+fn pip(python: &Path, subcommand: &str, more: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), Failure> {
+    let mut command = Command::new(python);
+    command.args(["-m", "pip", subcommand, "--quiet", "--disable-pip-version-check"]);
     // A package compiled earlier with other flags must not come out of pip's cache.
     command
         .args(["--no-binary", COMPILED, "--no-cache-dir"])
         .env("CFLAGS", COMPILER_FLAGS)
         .env("CXXFLAGS", COMPILER_FLAGS);
-    run(&mut command, "the peers need Python 3.11 or later, a C++ compiler and a package index")?;
-    fs::write(&stamp, wanted)
-        .map_err(|error| Failure::new(format!("{} cannot be written: {error}", stamp.display()), "look at the disk"))?;
-    Ok(python)
+    run(more(&mut command), "the peers need Python 3.11 or later, a C++ compiler and a package index")
 }
 
 /// Runs a command to its end.
