@@ -1,4 +1,5 @@
 //! Reading in blocks, on threads, compressed or as a stream gives what reading at once gives: the same data, the same errors.
+#![allow(clippy::unwrap_used)] // a test may end here
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
