@@ -1,12 +1,13 @@
 //! Bytes to types and back: data files, model files, and saving so that a file is either whole or untouched.
 //!
 //! ```text
-//! bytes --read_path, read_source, read_bytes--> Dataset --write_libsvm, write_csv--> bytes --save_atomically--> file
+//! bytes --Reader, read_path, read_source, read_bytes--> Dataset --write_libsvm, write_csv--> bytes --save_atomically--> file
+//! bytes --Reader::blocks_of_path, blocks_of_source--> RowBlocks, block after block in bounded memory
 //! Model --save_model--> file --load_model--> Model
 //! Checkpoint --save_checkpoint--> two files --load_checkpoint--> Checkpoint
 //! ```
 //!
-//! Reading never opens another file and runs no code; its memory is bounded by a small multiple of the bytes read.
+//! Files compressed by gzip, bzip2, xz or zstd are decompressed as they are read. Reading never opens another file and runs no code; its memory is bounded by a small multiple of the bytes read.
 //! Every error says what was found, where (`file:line:column`), what was expected, and the way out ([`Error::help`]).
 //!
 //! # Examples
@@ -27,13 +28,20 @@
 #![warn(missing_docs)]
 
 mod atomic;
+mod block;
+mod cells;
 mod checkpoint_file;
+mod compressed;
 mod container;
 mod error;
+mod gather;
 mod libsvm;
 mod model_file;
 mod number;
+mod parser;
 mod read;
+mod row_blocks;
+mod rows;
 mod table;
 mod write;
 
@@ -42,7 +50,9 @@ pub use checkpoint_file::{
     checkpoint_from_bytes, checkpoint_to_bytes, load_checkpoint, previous_checkpoint, remove_checkpoint,
     save_checkpoint,
 };
+pub use compressed::without_compression;
 pub use error::Error;
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
-pub use read::{Format, ReadOptions, read_bytes, read_path, read_source};
+pub use read::{Format, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source};
+pub use row_blocks::{RowBlock, RowBlocks};
 pub use write::{write_csv, write_libsvm};
