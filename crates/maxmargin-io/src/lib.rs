@@ -4,6 +4,7 @@
 //! bytes --read_path, read_source, read_bytes--> Dataset --write_libsvm, write_csv--> bytes --save_atomically--> file
 //! Model --save_model--> file --load_model--> Model
 //! Checkpoint --save_checkpoint--> two files --load_checkpoint--> Checkpoint
+//! file or pipe --Blocks--> Dataset, Dataset, ... --DataWriter--> file, in any format
 //! ```
 //!
 //! Reading never opens another file and runs no code; its memory is bounded by a small multiple of the bytes read.
@@ -27,21 +28,33 @@
 #![warn(missing_docs)]
 
 mod atomic;
+mod binary;
+mod blocks;
+mod cache_file;
+mod cache_writer;
 mod checkpoint_file;
+mod columns;
 mod container;
+mod data_writer;
 mod error;
 mod libsvm;
 mod model_file;
+mod npy;
 mod number;
+mod parquet_file;
 mod read;
 mod table;
 mod write;
 
-pub use atomic::save_atomically;
+pub use atomic::{AtomicFile, save_atomically};
+pub use blocks::Blocks;
+pub use cache_file::{CacheFile, is_cache, read_cache};
+pub use cache_writer::CacheWriter;
 pub use checkpoint_file::{
     checkpoint_from_bytes, checkpoint_to_bytes, load_checkpoint, previous_checkpoint, remove_checkpoint,
     save_checkpoint,
 };
+pub use data_writer::DataWriter;
 pub use error::Error;
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
 pub use read::{Format, ReadOptions, read_bytes, read_path, read_source};

@@ -8,7 +8,7 @@ use maxmargin::data::{Dataset, Matrix};
 use maxmargin::error::{bytes as shown_bytes, quoted};
 
 use crate::error::{Error, reason};
-use crate::{libsvm, table};
+use crate::{binary, libsvm, table};
 
 /// How a data file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,12 @@ pub enum Format {
     Libsvm,
     /// A row a line, cells separated by commas, semicolons or tabs, with or without a header.
     Csv,
+    /// A table saved by NumPy.
+    Npy,
+    /// A table of columns.
+    Parquet,
+    /// A cache file of ours.
+    Cache,
 }
 
 /// How to read a data file. The default finds out what it can from the file itself.
@@ -92,10 +98,13 @@ pub fn read_bytes(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<D
             help: "raise the limit, or give fewer rows".into(),
         });
     }
+    if let Some(format) = binary::find(bytes, options.format) {
+        return binary::read(bytes, origin, options, format);
+    }
     let source = Source { origin, text: text_of(bytes, origin)? };
     match options.format.map_or_else(|| find_format(&source), Ok)? {
-        Format::Libsvm => libsvm::read(&source, options),
         Format::Csv => table::read(&source, options),
+        _ => libsvm::read(&source, options),
     }
 }
 

@@ -1,0 +1,163 @@
+//! Rows a block at a time, from any file or pipe: data that is never in memory as a whole.
+
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use maxmargin::data::{Dataset, Label};
+
+use crate::cache_file::{self, CacheFile};
+use crate::error::{Error, reason};
+use crate::npy::{self, NpyBlocks};
+use crate::parquet_file::ParquetFile;
+use crate::read::{Format, ReadOptions, read_source};
+use crate::{binary, parquet_file};
+
+/// The rows of some data, a block after the other, each a data set of at least one row.
+///
+/// Cache files, npy files and Parquet files are read in bounded memory: a block of about 16 MiB, a group of rows. Columns may
+/// grow from block to block where the data has open columns (LIBSVM text). The first error is the last item.
+///
+/// # Examples
+/// ```
+/// use maxmargin::data::embedded;
+/// use maxmargin_io::{Blocks, CacheWriter, ReadOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("iris.mmc");
+/// let mut writer = CacheWriter::with_blocks_of(&path, 1000)?;
+/// writer.push(&embedded("iris").unwrap())?;
+/// writer.finish()?;
+///
+/// let blocks = Blocks::open(&path, &ReadOptions::default())?;
+/// assert_eq!(blocks.rows(), Some(150));
+/// let rows: Vec<usize> = blocks.map(|block| block.map(|block| block.rows())).collect::<Result<_, _>>()?;
+/// assert_eq!((rows.len(), rows.iter().sum::<usize>()), (6, 150));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Blocks {
+    blocks: Box<dyn Iterator<Item = Result<Dataset, Error>> + Send>,
+    rows: Option<u64>,
+    classes: Option<Vec<Label>>,
+    failed: bool,
+}
+
+impl Blocks {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or its beginning does not read as asked.
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, Error> {
+        let origin = path.to_string_lossy().into_owned();
+        let cannot_read = |error: std::io::Error| Error::Open {
+            path: origin.clone(),
+            reason: reason(&error),
+            help: "check that it is a file that can be read".into(),
+        };
+        let mut file = File::open(path).map_err(cannot_read)?;
+        let is_file = file.metadata().map_err(cannot_read)?.is_file();
+        let first = first_bytes(&mut file).map_err(cannot_read)?;
+        match options.format.or_else(|| first_format(&first)).filter(|_| is_file) {
+            Some(Format::Cache) => Blocks::of_cache(CacheFile::open(path)?, options, origin),
+            Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::open(path, options)?),
+            _ => Blocks::from_source(Cursor::new(first).chain(file), &origin, options),
+        }
+    }
+
+    /// Reads from a stream, such as standard input. Messages call it `origin`.
+    ///
+    /// A cache or Parquet file is read from its end, so that it has to be read whole first.
+    ///
+    /// # Errors
+    /// When the beginning cannot be read, or does not read as asked.
+    pub fn from_source(
+        mut source: impl Read + Send + 'static,
+        origin: &str,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        let cannot_read = |error: std::io::Error| Error::Open {
+            path: origin.into(),
+            reason: reason(&error),
+            help: "check that it is a file that can be read".into(),
+        };
+        let first = first_bytes(&mut source).map_err(cannot_read)?;
+        let format = options.format.or_else(|| first_format(&first));
+        let mut source = Cursor::new(first).chain(source);
+        let mut whole = || {
+            let mut bytes = Vec::new();
+            source.read_to_end(&mut bytes).map(|_| bytes).map_err(cannot_read)
+        };
+        match format {
+            Some(Format::Cache) => Blocks::of_cache(CacheFile::from_bytes(whole()?, origin)?, options, origin.into()),
+            Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::from_bytes(whole()?, origin, options)?),
+            Some(Format::Npy) => Ok(Blocks::of(NpyBlocks::new(Box::new(source), origin, options)?)),
+            _ => text_blocks(source, origin, options),
+        }
+    }
+
+    /// Blocks of which nothing is known beforehand.
+    fn of(blocks: impl Iterator<Item = Result<Dataset, Error>> + Send + 'static) -> Self {
+        Blocks { blocks: Box::new(blocks), rows: None, classes: None, failed: false }
+    }
+
+    fn of_cache(file: CacheFile, options: &ReadOptions, origin: String) -> Result<Self, Error> {
+        binary::refuse_label(&origin, options)?;
+        let (rows, classes) = (file.rows(), file.classes().to_vec());
+        let options = options.clone();
+        let blocks = (0..file.blocks())
+            .map(move |block| file.read_block(block).and_then(|data| binary::select(data, &origin, &options)));
+        Ok(Blocks { rows: Some(rows), classes: Some(classes), ..Blocks::of(blocks) })
+    }
+
+    fn of_parquet(file: ParquetFile) -> Result<Self, Error> {
+        Ok(Blocks { rows: Some(file.rows()), ..Blocks::of(file) })
+    }
+
+    /// How many rows there are, where that is known beforehand.
+    pub fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    /// The labels, sorted, where they are known beforehand.
+    pub fn classes(&self) -> Option<&[Label]> {
+        self.classes.as_deref()
+    }
+}
+
+impl Iterator for Blocks {
+    type Item = Result<Dataset, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let block = self.blocks.next()?;
+        self.failed = block.is_err();
+        Some(block)
+    }
+}
+
+/// Text, as one block.
+fn text_blocks(source: impl Read + Send + 'static, origin: &str, options: &ReadOptions) -> Result<Blocks, Error> {
+    let data = read_source(source, origin, options)?;
+    Ok(Blocks { rows: Some(data.rows() as u64), ..Blocks::of(std::iter::once(Ok(data))) })
+}
+
+/// Enough bytes to tell the format, or all there are.
+fn first_bytes(source: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The format of a file that begins with these bytes, where they tell.
+fn first_format(first: &[u8]) -> Option<Format> {
+    if first.starts_with(cache_file::MAGIC) {
+        return Some(Format::Cache);
+    }
+    if first.starts_with(npy::MAGIC) {
+        return Some(Format::Npy);
+    }
+    // Behind the letters, which text may begin with, comes a page with a zero byte in its header.
+    (first.starts_with(parquet_file::MAGIC) && memchr::memchr(0, first).is_some()).then_some(Format::Parquet)
+}
