@@ -118,6 +118,10 @@ impl Origin {
                 })?;
                 Content::Bytes(bytes)
             }
+            // Its blocks become numbers one by one, without the bytes of the whole beside them.
+            Origin::File(path) if maxmargin_io::is_cache(path) => {
+                Content::Ready(Box::new(maxmargin_io::read_cache(path)?))
+            }
             Origin::File(path) => {
                 let mut bytes = Vec::new();
                 match File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {

@@ -35,19 +35,20 @@ use crate::{binary, parquet_file};
 /// assert_eq!((rows.len(), rows.iter().sum::<usize>()), (6, 150));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Blocks {
-    blocks: Box<dyn Iterator<Item = Result<Dataset, Error>> + Send>,
+pub struct Blocks<'a> {
+    blocks: Box<dyn Iterator<Item = Result<Dataset, Error>> + Send + 'a>,
     rows: Option<u64>,
     classes: Option<Vec<Label>>,
+    grows: bool,
     failed: bool,
 }
 
-impl Blocks {
+impl<'a> Blocks<'a> {
     /// Opens a file.
     ///
     /// # Errors
     /// When it cannot be read, or its beginning does not read as asked.
-    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, Error> {
+    pub fn open(path: &Path, options: &'a ReadOptions) -> Result<Self, Error> {
         let origin = path.to_string_lossy().into_owned();
         let cannot_read = |error: std::io::Error| Error::Open {
             path: origin.clone(),
@@ -73,7 +74,7 @@ impl Blocks {
     pub fn from_source(
         mut source: impl Read + Send + 'static,
         origin: &str,
-        options: &ReadOptions,
+        options: &'a ReadOptions,
     ) -> Result<Self, Error> {
         let cannot_read = |error: std::io::Error| Error::Open {
             path: origin.into(),
@@ -96,16 +97,15 @@ impl Blocks {
     }
 
     /// Blocks of which nothing is known beforehand.
-    fn of(blocks: impl Iterator<Item = Result<Dataset, Error>> + Send + 'static) -> Self {
-        Blocks { blocks: Box::new(blocks), rows: None, classes: None, failed: false }
+    fn of(blocks: impl Iterator<Item = Result<Dataset, Error>> + Send + 'a) -> Self {
+        Blocks { blocks: Box::new(blocks), rows: None, classes: None, grows: false, failed: false }
     }
 
-    fn of_cache(file: CacheFile, options: &ReadOptions, origin: String) -> Result<Self, Error> {
+    fn of_cache(file: CacheFile, options: &'a ReadOptions, origin: String) -> Result<Self, Error> {
         binary::refuse_label(&origin, options)?;
         let (rows, classes) = (file.rows(), file.classes().to_vec());
-        let options = options.clone();
         let blocks = (0..file.blocks())
-            .map(move |block| file.read_block(block).and_then(|data| binary::select(data, &origin, &options)));
+            .map(move |block| file.read_block(block).and_then(|data| binary::select(data, &origin, options)));
         Ok(Blocks { rows: Some(rows), classes: Some(classes), ..Blocks::of(blocks) })
     }
 
@@ -118,13 +118,18 @@ impl Blocks {
         self.rows
     }
 
+    /// Whether a block may have more columns than the one before.
+    pub fn may_grow(&self) -> bool {
+        self.grows
+    }
+
     /// The labels, sorted, where they are known beforehand.
     pub fn classes(&self) -> Option<&[Label]> {
         self.classes.as_deref()
     }
 }
 
-impl Iterator for Blocks {
+impl Iterator for Blocks<'_> {
     type Item = Result<Dataset, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -138,7 +143,11 @@ impl Iterator for Blocks {
 }
 
 /// Text, as one block.
-fn text_blocks(source: impl Read + Send + 'static, origin: &str, options: &ReadOptions) -> Result<Blocks, Error> {
+fn text_blocks<'a>(
+    source: impl Read + Send + 'static,
+    origin: &str,
+    options: &'a ReadOptions,
+) -> Result<Blocks<'a>, Error> {
     let data = read_source(source, origin, options)?;
     Ok(Blocks { rows: Some(data.rows() as u64), ..Blocks::of(std::iter::once(Ok(data))) })
 }

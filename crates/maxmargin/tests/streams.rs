@@ -167,7 +167,7 @@ fn a_block_that_was_learnt_in_part_goes_on_in_the_middle_and_other_rows_are_noti
     let mut other = RowTrace::default();
     other.add(&parts, &slice(&data, 1, 61), 60).unwrap();
     assert_ne!(other.value, parts.trace());
-    parts.learn_from(&data, 60).unwrap();
+    parts.learn_rows(&data, 60..150).unwrap();
     assert_eq!(bits(&parts), bits(&whole));
 }
 

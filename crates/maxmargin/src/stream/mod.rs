@@ -59,6 +59,8 @@ pub use estimate::{Estimate, WINDOW_ROWS};
 pub use params::StreamParams;
 pub use snapshot::{StreamSnapshot, StreamState};
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Label, Matrix};
@@ -241,14 +243,17 @@ impl StreamingSgd {
     /// # Errors
     /// When a label is new, the columns' names are others than before, or as [`StreamingSgd::partial_fit`] does.
     pub fn learn(&mut self, data: &Dataset) -> Result<(), Error> {
-        self.learn_from(data, 0)
+        self.learn_rows(data, 0..data.rows())
     }
 
-    /// [`StreamingSgd::learn`], without the rows before `first`: what is left of a block that was learnt in part.
+    /// [`StreamingSgd::learn`] of some rows: a block can be learnt in parts, with a look around between them.
     ///
     /// # Errors
     /// As [`StreamingSgd::learn`].
-    pub fn learn_from(&mut self, data: &Dataset, first: usize) -> Result<(), Error> {
+    ///
+    /// # Panics
+    /// When there are fewer rows.
+    pub fn learn_rows(&mut self, data: &Dataset, rows: Range<usize>) -> Result<(), Error> {
         if self.classes.is_empty() {
             let found = data.labels().classes();
             if found.len() < 2 {
@@ -274,7 +279,7 @@ impl StreamingSgd {
             });
         }
         let codes = self.codes(data)?;
-        self.rows_from(data.matrix(), &codes, data.weights(), first)
+        self.fit_rows(data.matrix(), &codes, data.weights(), rows)
     }
 
     /// For each row the place of its label among the classes.
@@ -306,15 +311,15 @@ impl StreamingSgd {
     /// When lengths differ, a place or weight is out of range, no classes are known, or a row is too long to compute with; rows
     /// before it have then been learnt.
     pub fn partial_fit(&mut self, matrix: &Matrix, codes: &[u32], weights: Option<&[f64]>) -> Result<(), Error> {
-        self.rows_from(matrix, codes, weights, 0)
+        self.fit_rows(matrix, codes, weights, 0..matrix.rows())
     }
 
-    fn rows_from(
+    fn fit_rows(
         &mut self,
         matrix: &Matrix,
         codes: &[u32],
         weights: Option<&[f64]>,
-        first: usize,
+        rows: Range<usize>,
     ) -> Result<(), Error> {
         let weight_count = weights.map_or(matrix.rows(), <[f64]>::len);
         if codes.len() != matrix.rows() || weight_count != matrix.rows() {
@@ -342,7 +347,7 @@ impl StreamingSgd {
             self.columns = matrix.columns();
             self.machines.iter_mut().for_each(|machine| machine.grow(matrix.columns()));
         }
-        for row in first..matrix.rows() {
+        for row in rows {
             self.learn_row(matrix, row, codes[row], weights.map_or(1.0, |weights| weights[row]))?;
         }
         Ok(())
