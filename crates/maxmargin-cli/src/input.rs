@@ -30,6 +30,8 @@ enum Content {
     Bytes(Vec<u8>),
     /// Part of the program.
     Ready(Box<Dataset>),
+    /// A cache file, which knows its labels.
+    Cached(Box<Dataset>),
 }
 
 /// What `DATA` names.
@@ -120,7 +122,7 @@ impl Origin {
             }
             // Its blocks become numbers one by one, without the bytes of the whole beside them.
             Origin::File(path) if maxmargin_io::is_cache(path) => {
-                Content::Ready(Box::new(maxmargin_io::read_cache(path)?))
+                Content::Cached(Box::new(maxmargin_io::read_cache(path)?))
             }
             Origin::File(path) => {
                 let mut bytes = Vec::new();
@@ -153,7 +155,13 @@ impl Source {
     pub(crate) fn read(&self, options: &ReadOptions) -> Result<Dataset, maxmargin_io::Error> {
         match &self.content {
             Content::Bytes(bytes) => maxmargin_io::read_bytes(bytes, &self.origin, options),
-            Content::Ready(data) => match &options.columns {
+            Content::Cached(_) if options.label.is_some() => Err(maxmargin_io::Error::Content {
+                path: self.origin.clone(),
+                found: "a cache file, whose labels are known".into(),
+                expected: "a table with a label column".into(),
+                help: "leave out --label, or make the cache again from the table".into(),
+            }),
+            Content::Ready(data) | Content::Cached(data) => match &options.columns {
                 None => Ok((**data).clone()),
                 Some(columns) => once(columns)
                     .and_then(|()| data.select_columns(&by_name(columns, data.names())))

@@ -72,3 +72,21 @@ fn what_cannot_be_converted_is_said_and_nothing_is_written() {
     let run = run(at, "train iris.mmc --label colour");
     assert!(run.stderr.contains("cache file, whose labels are known"), "{}", run.stderr);
 }
+
+#[test]
+fn a_damaged_parquet_file_is_bad_input_and_no_bug_of_ours() {
+    let folder = tempdir().unwrap();
+    let at = folder.path();
+    done(at, "generate e1 -o e1.parquet");
+    let bytes = fs::read(at.join("e1.parquet")).unwrap();
+    let mut refused = 0;
+    for place in (0..bytes.len()).step_by(bytes.len() / 60) {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 0x5a;
+        fs::write(at.join("damaged.parquet"), damaged).unwrap();
+        let run = run(at, "convert damaged.parquet out.csv --format parquet");
+        assert!(matches!(run.code, Some(0 | 2)), "byte {place}: {:?}\n{}", run.code, run.stderr);
+        refused += usize::from(run.code == Some(2));
+    }
+    assert!(refused > 10, "{refused}");
+}

@@ -58,6 +58,7 @@ pub use checkpoint_file::{
 pub use data_writer::DataWriter;
 pub use error::Error;
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
+pub use parquet_file::reads_guarded;
 pub use read::{Format, ReadOptions, read_bytes, read_path, read_source};
 pub use stream_checkpoint::{
     load_stream_checkpoint, save_stream_checkpoint, stream_checkpoint_from_bytes, stream_checkpoint_to_bytes,

@@ -174,7 +174,7 @@ pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<
     header.rows(rest, 0, header.rows as usize, &chosen, origin)
 }
 
-/// The rows of a file, a block at a time.
+/// The rows of a file, a block at a time; all at once when the numbers are column after column.
 pub(crate) struct NpyBlocks {
     source: Box<dyn Read + Send>,
     origin: String,
@@ -187,25 +187,19 @@ impl NpyBlocks {
     /// Reads the header.
     ///
     /// # Errors
-    /// As [`read`]; and when the numbers are column after column, which needs all of them.
+    /// As [`read`].
     pub(crate) fn new(mut source: Box<dyn Read + Send>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
         let header = read_header(&mut source, origin)?;
         let chosen = Columns::new(origin, None, header.columns, options)?;
-        if header.fortran_order {
-            return Err(Error::Content {
-                path: origin.into(),
-                found: "numbers column after column".into(),
-                expected: "row after row, where rows are read one after the other".into(),
-                help: "save the array with numpy.save(file, numpy.ascontiguousarray(array))".into(),
-            });
-        }
         Ok(NpyBlocks { source, origin: origin.into(), header, chosen, done: 0 })
     }
 
     fn read_block(&mut self) -> Result<Dataset, Error> {
         let a_row = self.header.columns * self.header.number.bytes();
-        let rows = ((BLOCK_BYTES / a_row.max(1)).max(1) as u64).min(self.header.rows - self.done);
-        let length = rows as usize * a_row;
+        let most =
+            if self.header.fortran_order { self.header.rows } else { (BLOCK_BYTES / a_row.max(1)).max(1) as u64 };
+        let rows = most.min(self.header.rows - self.done);
+        let length = (rows as usize).saturating_mul(a_row);
         let mut bytes = Vec::new();
         let read = self.source.by_ref().take(length as u64).read_to_end(&mut bytes);
         read.map_err(|error| cannot_read(&self.origin, &error))?;
@@ -513,6 +507,10 @@ mod tests {
         assert_eq!(parts.iter().map(Dataset::rows).sum::<usize>(), 10);
         assert_eq!((parts[0].matrix().row(0), whole.labels().get(1).text()), (vec![1.0, 2.0], "3"));
         assert_eq!(parts[0].fingerprint(), whole.fingerprint());
+        let turned = file("<f8", true, "(10, 3)", &numbers);
+        let blocks = NpyBlocks::new(Box::new(std::io::Cursor::new(turned.clone())), "t.npy", &options).unwrap();
+        let parts: Vec<Dataset> = blocks.collect::<Result<_, _>>().unwrap();
+        assert_eq!(parts[0].fingerprint(), read(&turned, "t.npy", &options).unwrap().fingerprint());
         let short = NpyBlocks::new(Box::new(std::io::Cursor::new(bytes[..200].to_vec())), "t.npy", &options).unwrap();
         assert_eq!(short.map(|block| block.is_ok()).collect::<Vec<_>>(), [false]);
     }

@@ -5,7 +5,9 @@
 //! called `label`; weights and group numbers have no place in it. A file of ours tells in its metadata (`maxmargin.names`:
 //! `none`) when the columns' names are only their numbers.
 
+use std::cell::Cell;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,6 +40,24 @@ const BATCH: usize = 1 << 16;
 /// The metadata that tells whether the names are the user's.
 const NAMES_KEY: &str = "maxmargin.names";
 
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread reads a file by code that panics when the file is damaged: such a panic becomes an error, and a hook
+/// that ends the program should let it pass.
+pub fn reads_guarded() -> bool {
+    GUARDED.get()
+}
+
+/// Does some work with a file that may be damaged; what panics is damage.
+fn guarded<T>(origin: &str, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let before = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    done.unwrap_or_else(|_| Err(other_damage(origin, "its pages do not fit together")))
+}
+
 /// A Parquet file: what it holds, and which columns are asked for.
 pub(crate) struct ParquetFile {
     origin: String,
@@ -62,8 +82,10 @@ impl ParquetFile {
             reason: reason(&error),
             help: "check that it is a file that can be read".into(),
         })?;
-        let reader = SerializedFileReader::new(file).map_err(|error| damaged(&origin, &error))?;
-        ParquetFile::new(Box::new(reader), &origin, options)
+        guarded(&origin, || {
+            let reader = SerializedFileReader::new(file).map_err(|error| damaged(&origin, &error))?;
+            ParquetFile::new(Box::new(reader), &origin, options)
+        })
     }
 
     /// A file that is in memory.
@@ -71,8 +93,10 @@ impl ParquetFile {
     /// # Errors
     /// As [`ParquetFile::open`].
     pub(crate) fn from_bytes(bytes: Vec<u8>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
-        let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(|error| damaged(origin, &error))?;
-        ParquetFile::new(Box::new(reader), origin, options)
+        guarded(origin, || {
+            let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(|error| damaged(origin, &error))?;
+            ParquetFile::new(Box::new(reader), origin, options)
+        })
     }
 
     fn new(reader: Box<dyn FileReader>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
@@ -131,7 +155,7 @@ impl ParquetFile {
             self.next += 1;
             let rows = self.reader.metadata().row_group(group).num_rows();
             if rows > 0 {
-                let data = self.read_rows(group, rows as u64);
+                let data = guarded(&self.origin, || self.read_rows(group, rows as u64));
                 self.done += rows as u64;
                 return Some(data);
             }

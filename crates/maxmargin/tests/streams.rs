@@ -169,6 +169,13 @@ fn a_block_that_was_learnt_in_part_goes_on_in_the_middle_and_other_rows_are_noti
     assert_ne!(other.value, parts.trace());
     parts.learn_rows(&data, 60..150).unwrap();
     assert_eq!(bits(&parts), bits(&whole));
+    assert!(parts.is_same_pass(), "there was none before");
+    parts.end_pass();
+    parts.learn(&data).unwrap();
+    assert!(parts.is_same_pass());
+    parts.end_pass();
+    parts.learn(&slice(&data, 0, 149)).unwrap();
+    assert!(!parts.is_same_pass());
 }
 
 #[test]

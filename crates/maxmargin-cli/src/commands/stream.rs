@@ -280,6 +280,12 @@ fn learn(plan: &Plan, watch: &mut Watch, learner: &mut Option<StreamingSgd>) -> 
             return Err(other_data());
         }
         match learner {
+            Some(learner) if !learner.is_same_pass() => {
+                return Err(Failure::new(
+                    format!("{}: the rows of this pass are not those of the pass before", plan.origin.shown()),
+                    "keep the file as it is until all passes are over; a checkpoint belongs to its data",
+                ));
+            }
             Some(learner) => learner.end_pass(),
             None => {
                 return Err(Failure::new(format!("{}: found no rows", plan.origin.shown()), "give at least one row"));

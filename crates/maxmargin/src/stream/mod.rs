@@ -10,11 +10,12 @@
 //! # Step
 //! With μ = 2λ, t steps done, and r² the mean of `‖x‖²` (and of the bias) over the rows learnt so far, a batch of B rows moves
 //! ```text
-//! η = 1/(L r² + μ t),   L = 1, 2, ¼ for hinge, squared and logistic loss                       (ST.2)
+//! η = 1/(L r² (1 + t/100)^¾ + μ t),   L = 1, 2, ¼ for hinge, squared and logistic loss         (ST.2)
 //! w ← (1 − ημ) w + Σ g_i y_i x_i
 //! ```
 //! η begins where a step is safe for a row of usual length and ends as `1/(μt)`, the rate that a penalty of this size
-//! allows. g_i is not the gradient at the old margin z_i but that at the new one, so that no row, however long, is carried beyond
+//! allows; before that it falls slowly enough for the average to profit, and fast enough not to run after rows that come in an
+//! order of their own. g_i is not the gradient at the old margin z_i but that at the new one, so that no row, however long, is carried beyond
 //! where its own loss wants it:
 //! ```text
 //! g = (η c/B) (−ℓ′(z + g q)),   q = ‖x‖² and the bias                                         (ST.3)
@@ -70,6 +71,9 @@ use estimate::Window;
 use step::step;
 use weights::Weights;
 
+/// Steps after which η begins to fall.
+const SLOWING_STEPS: f64 = 100.0;
+
 /// A linear classifier that learns from rows as they come.
 ///
 /// What it has learnt depends on the rows and their order alone, not on how they were cut into blocks.
@@ -121,6 +125,8 @@ pub struct StreamingSgd {
     /// Held-out rows of this pass, and of the one before.
     held_out: [Estimate; 2],
     trace: u64,
+    /// Rows and trace of the pass before.
+    last_pass: Option<(u64, u64)>,
     batch: Batch,
     /// Room for one row.
     entries: Vec<(u32, f64)>,
@@ -165,6 +171,7 @@ impl StreamingSgd {
             window: Window::default(),
             held_out: [Estimate::default(); 2],
             trace: 0,
+            last_pass: None,
             batch: Batch::default(),
             entries: Vec::new(),
             params,
@@ -426,7 +433,9 @@ impl StreamingSgd {
         };
         let (convexity, length) = (2.0 * self.params.lambda, mean + of_bias);
         let length = if length > 0.0 { length } else { 1.0 };
-        let rate = 1.0 / (curvature * length + convexity * self.steps as f64); // (ST.2)
+        let time = self.steps as f64;
+        let slowing = (1.0 + time / SLOWING_STEPS).powf(0.75);
+        let rate = 1.0 / (curvature * length * slowing + convexity * time); // (ST.2)
         let machines = self.machines.len();
         for (place, machine) in self.machines.iter_mut().enumerate() {
             machine.decay(1.0 - rate * convexity, self.params.bias == Bias::Folded);
@@ -455,6 +464,11 @@ impl StreamingSgd {
         self.batch = batch;
     }
 
+    /// Whether the rows of this pass, which is at its end, were those of the pass before, or there was none.
+    pub fn is_same_pass(&self) -> bool {
+        self.last_pass.is_none_or(|last| last == (self.rows, self.trace))
+    }
+
     /// Ends a pass over the data: rows that wait for a step get it, and rows are counted from 1 again.
     pub fn end_pass(&mut self) {
         if !self.batch.rows.is_empty() {
@@ -462,6 +476,7 @@ impl StreamingSgd {
         }
         self.passes += 1;
         self.longest = self.longest.max(self.rows);
+        self.last_pass = Some((self.rows, self.trace));
         (self.rows, self.seen, self.trace) = (0, 0, 0);
         self.held_out = [Estimate::default(), self.held_out()];
         self.weight = [0.0, self.weight[0]];

@@ -36,6 +36,7 @@ pub struct StreamState {
     window: Window,
     held_out: [Estimate; 2],
     trace: u64,
+    last_pass: Option<(u64, u64)>,
     batch: Batch,
 }
 
@@ -69,6 +70,7 @@ impl StreamingSgd {
                 window: self.window.clone(),
                 held_out: self.held_out,
                 trace: self.trace,
+                last_pass: self.last_pass,
                 batch: self.batch.clone(),
             },
         }
@@ -139,6 +141,7 @@ impl StreamingSgd {
             window: state.window,
             held_out: state.held_out,
             trace: state.trace,
+            last_pass: state.last_pass,
             batch: state.batch,
             ..fresh
         })
