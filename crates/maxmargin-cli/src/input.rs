@@ -3,15 +3,17 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use maxmargin::data::{Dataset, embedded, generate};
 use maxmargin::error::{listed, quoted};
-use maxmargin::{Error, Model};
-use maxmargin_io::ReadOptions;
+use maxmargin::{Error, Model, Workers};
+use maxmargin_io::{ReadOptions, Reader, without_compression};
 
 use crate::arguments::Reading;
 use crate::failure::Failure;
 use crate::output::{Words, escaped, reason};
+use crate::progress::ReadingLine;
 use crate::report::counted;
 
 /// The rows of a generated set, where none are asked for.
@@ -22,16 +24,18 @@ pub(crate) const GENERATED_ROWS: usize = 200;
 pub(crate) struct Source {
     origin: String,
     content: Content,
+    workers: Workers,
+    words: Words,
 }
 
 #[derive(Debug)]
 enum Content {
-    /// A file or standard input. Held whole, because how to read it may become clear in a second try.
-    Bytes(Vec<u8>),
+    /// A file, which is read anew when how to read it has become clear in a first try.
+    File(PathBuf),
+    /// A pipe, or standard input where it has no name. It can be read once: its bytes are kept for a second try.
+    Pipe(Option<PathBuf>, OnceLock<Vec<u8>>),
     /// Part of the program.
     Ready(Box<Dataset>),
-    /// A cache file, which knows its labels.
-    Cached(Box<Dataset>),
 }
 
 /// What `DATA` names.
@@ -89,7 +93,10 @@ impl Origin {
     pub(crate) fn stem(&self) -> PathBuf {
         match self {
             Origin::Stdin => "model".into(),
-            Origin::File(path) => path.file_stem().map_or_else(|| "model".into(), PathBuf::from),
+            Origin::File(path) => {
+                let path = path.to_str().map_or(path.as_path(), |name| Path::new(without_compression(name)));
+                path.file_stem().map_or_else(|| "model".into(), PathBuf::from)
+            }
             Origin::Embedded(name) | Origin::Generated(name) => (*name).into(),
         }
     }
@@ -104,34 +111,15 @@ impl Origin {
         }
     }
 
-    /// Fetches the data.
+    /// Makes the data ready to be read, on these threads.
     ///
     /// # Errors
-    /// When a file cannot be read.
-    pub(crate) fn fetch(&self, seed: u64) -> Result<Source, Failure> {
+    /// When a set cannot be generated.
+    pub(crate) fn fetch(&self, seed: u64, workers: &Workers, words: Words) -> Result<Source, Failure> {
         let content = match self {
-            Origin::Stdin => {
-                let mut bytes = Vec::new();
-                io::stdin().lock().read_to_end(&mut bytes).map_err(|error| {
-                    Failure::new(
-                        format!("cannot read standard input: {}", reason(&error)),
-                        "pipe data into the program, or name a file",
-                    )
-                })?;
-                Content::Bytes(bytes)
-            }
-            // Its blocks become numbers one by one, without the bytes of the whole beside them.
-            Origin::File(path) if maxmargin_io::is_cache(path) => {
-                Content::Cached(Box::new(maxmargin_io::read_cache(path)?))
-            }
-            Origin::File(path) => {
-                let mut bytes = Vec::new();
-                match File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
-                    Ok(_) => Content::Bytes(bytes),
-                    // It says why in its own words.
-                    Err(_) => Content::Ready(Box::new(maxmargin_io::read_path(path, &ReadOptions::default())?)),
-                }
-            }
+            Origin::Stdin => Content::Pipe(None, OnceLock::new()),
+            Origin::File(path) if path.is_file() || path.is_dir() => Content::File(path.clone()),
+            Origin::File(path) => Content::Pipe(Some(path.clone()), OnceLock::new()),
             Origin::Embedded(name) => match embedded(name) {
                 Some(data) => Content::Ready(Box::new(data)),
                 None => return Err(Failure::new(format!("there is no embedded set {}", quoted(name)), "name another")),
@@ -143,7 +131,7 @@ impl Origin {
             Origin::File(path) => path.to_string_lossy().into_owned(),
             Origin::Embedded(name) | Origin::Generated(name) => (*name).into(),
         };
-        Ok(Source { origin, content })
+        Ok(Source { origin, content, workers: workers.clone(), words })
     }
 }
 
@@ -153,20 +141,53 @@ impl Source {
     /// # Errors
     /// When it does not read as asked, with its place.
     pub(crate) fn read(&self, options: &ReadOptions) -> Result<Dataset, maxmargin_io::Error> {
+        let line = ReadingLine::new(&self.origin, self.words.quiet);
+        let reader = Reader::new(options).on(&self.workers).watched_by(&line);
         match &self.content {
-            Content::Bytes(bytes) => maxmargin_io::read_bytes(bytes, &self.origin, options),
-            Content::Cached(_) if options.label.is_some() => Err(maxmargin_io::Error::Content {
-                path: self.origin.clone(),
-                found: "a cache file, whose labels are known".into(),
-                expected: "a table with a label column".into(),
-                help: "leave out --label, or make the cache again from the table".into(),
-            }),
-            Content::Ready(data) | Content::Cached(data) => match &options.columns {
+            Content::File(path) => reader.read_path(path),
+            Content::Pipe(path, bytes) => reader.read_bytes(self.piped(path.as_deref(), bytes)?, &self.origin),
+            Content::Ready(data) => match &options.columns {
                 None => Ok((**data).clone()),
                 Some(columns) => once(columns)
                     .and_then(|()| data.select_columns(&by_name(columns, data.names())))
                     .map_err(|error| maxmargin_io::Error::Data { path: self.origin.clone(), error }),
             },
+        }
+    }
+
+    /// [`Source::read`], where there is no second try: what comes through a pipe is not kept.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn read_once(self, options: &ReadOptions) -> Result<Dataset, maxmargin_io::Error> {
+        let Content::Pipe(path, _) = &self.content else { return self.read(options) };
+        let line = ReadingLine::new(&self.origin, self.words.quiet);
+        let reader = Reader::new(options).on(&self.workers).watched_by(&line);
+        reader.read_source(self.pipe(path.as_deref())?, &self.origin)
+    }
+
+    /// All bytes of a pipe.
+    fn piped<'s>(&self, path: Option<&Path>, kept: &'s OnceLock<Vec<u8>>) -> Result<&'s [u8], maxmargin_io::Error> {
+        if let Some(bytes) = kept.get() {
+            return Ok(bytes);
+        }
+        let mut bytes = Vec::new();
+        self.pipe(path)?.read_to_end(&mut bytes).map_err(|error| self.cannot_read(&error))?;
+        Ok(kept.get_or_init(|| bytes))
+    }
+
+    fn pipe(&self, path: Option<&Path>) -> Result<Box<dyn Read + Send>, maxmargin_io::Error> {
+        Ok(match path {
+            None => Box::new(io::stdin()),
+            Some(path) => Box::new(File::open(path).map_err(|error| self.cannot_read(&error))?),
+        })
+    }
+
+    fn cannot_read(&self, error: &io::Error) -> maxmargin_io::Error {
+        maxmargin_io::Error::Open {
+            path: self.origin.clone(),
+            reason: reason(error),
+            help: "pipe data into the program, or name a file".into(),
         }
     }
 }
@@ -359,6 +380,12 @@ mod tests {
         let asked = ["3", "1", "b", "0", "4"].map(String::from);
         assert_eq!(by_name(&asked, Some(&names)), ["c", "1", "b", "0", "4"]);
         assert_eq!(by_name(&asked, None), asked);
+    }
+
+    #[test]
+    fn files_made_from_data_are_called_as_it_is_without_its_endings() {
+        let stem = |name: &str| Origin::File(name.into()).stem();
+        assert_eq!(["a/d.csv", "d.csv.gz", "d.ZST", "d"].map(stem), ["d", "d", "d", "d"].map(PathBuf::from));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The command line's [`Control`]: a line of progress, the time limit, and Ctrl-C.
+//! The command line's [`Control`], of fitting and of reading: a line of progress, the time limit, and Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,10 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use maxmargin::error::bytes as shown_bytes;
 use maxmargin::{Checkpoint, Control, Progress, Stop};
+use maxmargin_io::{ReadControl, ReadProgress};
 
 use crate::checkpoint_file::Keeper;
 use crate::interrupt;
+use crate::output::short;
 use crate::report::brief;
 use crate::time_left::{Pace, about};
 
@@ -39,6 +42,70 @@ pub(crate) struct Watch {
     impatient: bool,
 }
 
+/// A line that says how much of a file has been read, and how long the rest may take. Ctrl-C ends the program at once
+/// meanwhile, because nothing is half-done.
+pub(crate) struct ReadingLine {
+    bar: ProgressBar,
+    name: String,
+    started: Instant,
+    /// When it was last drawn.
+    drawn: Mutex<Instant>,
+}
+
+impl ReadingLine {
+    /// Starts the clock. The line is shown when standard error is a terminal and `quiet` is not asked for, and goes when it
+    /// is dropped.
+    pub(crate) fn new(origin: &str, quiet: bool) -> Self {
+        let started = Instant::now();
+        ReadingLine { bar: line(quiet), name: short(origin), started, drawn: Mutex::new(started) }
+    }
+
+    fn text(&self, progress: ReadProgress, elapsed: Duration) -> String {
+        let (done, seconds) = (progress.bytes, elapsed.as_secs_f64());
+        let mut text = format!("reading {}  {}", self.name, shown_bytes(done));
+        if let Some(total) = progress.total {
+            text.push_str(&format!(" of {}", shown_bytes(total)));
+        }
+        text.push_str(&format!("  {seconds:.1} s"));
+        if let Some(total) = progress.total.filter(|_| done > 0) {
+            text.push_str(&format!(", {}", about(seconds * total.saturating_sub(done) as f64 / done as f64)));
+        }
+        text
+    }
+}
+
+impl ReadControl for ReadingLine {
+    fn poll(&self, progress: ReadProgress) -> ControlFlow<()> {
+        if !self.bar.is_hidden()
+            && let Ok(mut drawn) = self.drawn.try_lock()
+        {
+            let now = Instant::now();
+            if now - *drawn >= REDRAW {
+                *drawn = now;
+                self.bar.set_message(self.text(progress, now - self.started));
+                self.bar.tick();
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Drop for ReadingLine {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A line on standard error, unless it is not a terminal or `quiet` is asked for.
+fn line(quiet: bool) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
 /// Whether the solver has been told to stop, and what of it has been kept since.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Broke {
@@ -50,14 +117,9 @@ enum Broke {
 impl Watch {
     /// Starts the clock. The line is shown when standard error is a terminal and `quiet` is not asked for.
     pub(crate) fn new(limit: Option<Duration>, quiet: bool) -> Self {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
-            bar.set_style(style);
-        }
         let started = Instant::now();
         Watch {
-            bar,
+            bar: line(quiet),
             started,
             limit,
             polled: (started, Progress::default()),
@@ -206,6 +268,17 @@ impl Control for Watch {
 mod tests {
     use super::*;
     use crate::output::Words;
+
+    #[test]
+    fn a_line_of_reading_says_how_much_is_done_and_left() {
+        let line = ReadingLine::new("d.svm", true);
+        let progress = ReadProgress { bytes: 3 << 20, total: Some(12 << 20) };
+        let text = line.text(progress, Duration::from_secs(2));
+        assert_eq!(text, "reading d.svm  3.0 MiB of 12.0 MiB  2.0 s, about 6 s left");
+        let text = line.text(ReadProgress { bytes: 1 << 10, total: None }, Duration::from_secs(2));
+        assert_eq!(text, "reading d.svm  1.0 KiB  2.0 s");
+        assert!(line.poll(progress).is_continue());
+    }
 
     #[test]
     fn a_time_limit_of_nothing_stops_at_once() {

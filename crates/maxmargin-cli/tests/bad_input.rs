@@ -176,7 +176,11 @@ const DATA: &[(&str, &[u8], Case)] = &[
     ("z.svm", b"+1 0:1\n-1 1:2\n", ("train z.svm", "z.svm:1:4: found the index 0", "--zero-based")),
     ("d.svm", b"+1 2:1 1:3\n-1 1:2\n", ("train d.svm", "d.svm:1:8: found the index 1 after 2", "sort the entries")),
     ("v.svm", b"+1 1:1\n-1 1:x\n", ("train v.svm", "v.svm:2:6: found \"x\", expected a number", "write numbers like")),
-    ("a.gz", b"\x1f\x8b\x08abc\x00\xff", ("train a.gz", "a.gz: found gzip-compressed data", "gzip -d")),
+    (
+        "a.gz",
+        b"\x1f\x8b\x08abc\x00\xff",
+        ("train a.gz", "a.gz: found gzip-compressed data that are damaged", "gzip -t"),
+    ),
     ("l.csv", b"a,label\n1,caf\xe9\n", ("train l.csv", "l.csv:2:6: found the byte 0xe9", "save the file as UTF-8")),
     ("p", b"1 2 3\n", ("train p", "p:1:1: found \"1 2 3\"", "--format libsvm")),
     ("c.csv", b"a;label\n1,5;x\n2;y\n", ("train c.csv", "c.csv:2:1: found \"1,5\"", "with a decimal point")),

@@ -1,11 +1,14 @@
 //! Formats that are not text: found by their first bytes.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use maxmargin::data::{Dataset, Labels, Matrix, Values};
 
+use crate::block::too_long;
 use crate::cache_file::{self, CacheFile};
-use crate::error::Error;
+use crate::error::{Error, reason};
 use crate::parquet_file::ParquetFile;
 use crate::read::{Format, ReadOptions};
 use crate::{npy, parquet_file};
@@ -20,6 +23,49 @@ pub(crate) fn find(bytes: &[u8], asked: Option<Format>) -> Option<Format> {
         // Text may begin with these letters, too: a label, say.
         None if is_parquet(bytes) => Some(Format::Parquet),
         None => None,
+    }
+}
+
+/// Enough bytes to tell the format, or all there are.
+pub(crate) fn first_bytes(source: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The format of data that begins with these bytes, where it is not text; the one asked for, where that is such a format.
+pub(crate) fn first_format(first: &[u8], asked: Option<Format>) -> Option<Format> {
+    find(first, asked)
+}
+
+/// [`first_format`] of a file. What cannot be read is left to those who say why.
+pub(crate) fn find_in(path: &Path, asked: Option<Format>) -> Option<Format> {
+    let mut file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()))?;
+    first_format(&first_bytes(&mut file).ok()?, asked)
+}
+
+/// Reads a file in such a format, in no more memory than its numbers need.
+pub(crate) fn read_path(path: &Path, options: &ReadOptions, format: Format) -> Result<Dataset, Error> {
+    let origin = path.to_string_lossy();
+    if let (Some(limit), Ok(found)) = (options.max_bytes, path.metadata())
+        && found.len() > limit
+    {
+        return Err(too_long(&origin, limit));
+    }
+    match format {
+        Format::Cache => {
+            refuse_label(&origin, options)?;
+            select(CacheFile::open(path)?.read()?, &origin, options)
+        }
+        Format::Parquet => join(ParquetFile::open(path, options)?, &origin),
+        _ => {
+            let bytes = std::fs::read(path).map_err(|error| Error::Open {
+                path: origin.to_string(),
+                reason: reason(&error),
+                help: "check that it is a file that can be read".into(),
+            })?;
+            read(&bytes, &origin, options, format)
+        }
     }
 }
 
@@ -65,6 +111,9 @@ impl Format {
 
 /// Reads bytes in such a format.
 pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions, format: Format) -> Result<Dataset, Error> {
+    if let Some(limit) = options.max_bytes.filter(|&limit| bytes.len() as u64 > limit) {
+        return Err(too_long(origin, limit));
+    }
     match format {
         Format::Npy => npy::read(bytes, origin, options),
         Format::Parquet => join(ParquetFile::from_bytes(bytes.to_vec(), origin, options)?, origin),
@@ -100,7 +149,14 @@ pub(crate) fn select(data: Dataset, origin: &str, options: &ReadOptions) -> Resu
         };
         return Err(Error::Data { path: origin.into(), error });
     }
-    data.select_columns(columns).map_err(|error| Error::Data { path: origin.into(), error })
+    // A number stands for a name, unless it is one.
+    let by_number = |column: &String| {
+        let names = data.names().filter(|names| !names.contains(column))?;
+        names.get(column.parse::<usize>().ok()?.checked_sub(1)?).cloned()
+    };
+    let columns: Vec<String> =
+        columns.iter().map(|column| by_number(column).unwrap_or_else(|| column.clone())).collect();
+    data.select_columns(&columns).map_err(|error| Error::Data { path: origin.into(), error })
 }
 
 /// Blocks of the same columns, one after the other, as one data set.

@@ -6,17 +6,17 @@ use std::path::Path;
 
 use maxmargin::data::{Dataset, Label};
 
-use crate::cache_file::{self, CacheFile};
+use crate::binary::{self, first_bytes, first_format};
+use crate::cache_file::CacheFile;
 use crate::error::{Error, reason};
-use crate::npy::{self, NpyBlocks};
+use crate::npy::NpyBlocks;
 use crate::parquet_file::ParquetFile;
-use crate::read::{Format, ReadOptions, read_source};
-use crate::{binary, parquet_file};
+use crate::read::{Format, ReadOptions, Reader};
 
 /// The rows of some data, a block after the other, each a data set of at least one row.
 ///
-/// Cache files, npy files and Parquet files are read in bounded memory: a block of about 16 MiB, a group of rows. Columns may
-/// grow from block to block where the data has open columns (LIBSVM text). The first error is the last item.
+/// All formats are read in bounded memory: a block of about 16 MiB, a group of rows, a MiB of text. Columns may grow from
+/// block to block where the data has open columns (LIBSVM text). The first error is the last item.
 ///
 /// # Examples
 /// ```
@@ -58,7 +58,7 @@ impl<'a> Blocks<'a> {
         let mut file = File::open(path).map_err(cannot_read)?;
         let is_file = file.metadata().map_err(cannot_read)?.is_file();
         let first = first_bytes(&mut file).map_err(cannot_read)?;
-        match options.format.or_else(|| first_format(&first)).filter(|_| is_file) {
+        match first_format(&first, options.format).filter(|_| is_file) {
             Some(Format::Cache) => Blocks::of_cache(CacheFile::open(path)?, options, origin),
             Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::open(path, options)?),
             _ => Blocks::from_source(Cursor::new(first).chain(file), &origin, options),
@@ -82,7 +82,7 @@ impl<'a> Blocks<'a> {
             help: "check that it is a file that can be read".into(),
         };
         let first = first_bytes(&mut source).map_err(cannot_read)?;
-        let format = options.format.or_else(|| first_format(&first));
+        let format = first_format(&first, options.format);
         let mut source = Cursor::new(first).chain(source);
         let mut whole = || {
             let mut bytes = Vec::new();
@@ -142,31 +142,15 @@ impl Iterator for Blocks<'_> {
     }
 }
 
-/// Text, as one block.
+/// Text, a block of about this many bytes at a time.
+const TEXT_BYTES: usize = 1 << 20;
+
 fn text_blocks<'a>(
     source: impl Read + Send + 'static,
     origin: &str,
     options: &'a ReadOptions,
 ) -> Result<Blocks<'a>, Error> {
-    let data = read_source(source, origin, options)?;
-    Ok(Blocks { rows: Some(data.rows() as u64), ..Blocks::of(std::iter::once(Ok(data))) })
-}
-
-/// Enough bytes to tell the format, or all there are.
-fn first_bytes(source: &mut impl Read) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source.take(64).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// The format of a file that begins with these bytes, where they tell.
-fn first_format(first: &[u8]) -> Option<Format> {
-    if first.starts_with(cache_file::MAGIC) {
-        return Some(Format::Cache);
-    }
-    if first.starts_with(npy::MAGIC) {
-        return Some(Format::Npy);
-    }
-    // Behind the letters, which text may begin with, comes a page with a zero byte in its header.
-    (first.starts_with(parquet_file::MAGIC) && memchr::memchr(0, first).is_some()).then_some(Format::Parquet)
+    let blocks = Reader::new(options).in_blocks_of(TEXT_BYTES).blocks_of_source(source, origin)?;
+    let grows = blocks.format() == Format::Libsvm;
+    Ok(Blocks { grows, ..Blocks::of(blocks.map(|block| block.map(|block| block.data))) })
 }

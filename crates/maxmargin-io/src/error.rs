@@ -67,6 +67,12 @@ pub enum Error {
         /// The way out.
         help: String,
     },
+    /// Reading was stopped from outside.
+    #[error("{}: reading was interrupted", shown(path))]
+    Interrupted {
+        /// The file.
+        path: String,
+    },
     /// A data set that the format written cannot hold.
     #[error("{what}")]
     NotWritable {
@@ -119,6 +125,7 @@ impl Error {
             | Error::Save { help, .. }
             | Error::OwnFile { help, .. } => help.clone(),
             Error::Data { error, .. } => error.help(),
+            Error::Interrupted { .. } => "read it again".into(),
             Error::Write { .. } => "write to another place, or make room there".into(),
         }
     }

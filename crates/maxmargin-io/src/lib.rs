@@ -1,13 +1,14 @@
 //! Bytes to types and back: data files, model files, and saving so that a file is either whole or untouched.
 //!
 //! ```text
-//! bytes --read_path, read_source, read_bytes--> Dataset --write_libsvm, write_csv--> bytes --save_atomically--> file
+//! bytes --Reader, read_path, read_source, read_bytes--> Dataset --write_libsvm, write_csv--> bytes --save_atomically--> file
+//! bytes --Reader::blocks_of_path, blocks_of_source--> RowBlocks, block after block in bounded memory
 //! Model --save_model--> file --load_model--> Model
 //! Checkpoint --save_checkpoint--> two files --load_checkpoint--> Checkpoint
 //! file or pipe --Blocks--> Dataset, Dataset, ... --DataWriter--> file, in any format
 //! ```
 //!
-//! Reading never opens another file and runs no code; its memory is bounded by a small multiple of the bytes read.
+//! Files compressed by gzip, bzip2, xz or zstd are decompressed as they are read. Reading never opens another file and runs no code; its memory is bounded by a small multiple of the bytes read.
 //! Every error says what was found, where (`file:line:column`), what was expected, and the way out ([`Error::help`]).
 //!
 //! # Examples
@@ -29,20 +30,27 @@
 
 mod atomic;
 mod binary;
+mod block;
 mod blocks;
 mod cache_file;
 mod cache_writer;
+mod cells;
 mod checkpoint_file;
 mod columns;
+mod compressed;
 mod container;
 mod data_writer;
 mod error;
+mod gather;
 mod libsvm;
 mod model_file;
 mod npy;
 mod number;
 mod parquet_file;
+mod parser;
 mod read;
+mod row_blocks;
+mod rows;
 mod stream_checkpoint;
 mod table;
 mod write;
@@ -55,11 +63,13 @@ pub use checkpoint_file::{
     checkpoint_from_bytes, checkpoint_to_bytes, load_checkpoint, previous_checkpoint, remove_checkpoint,
     save_checkpoint,
 };
+pub use compressed::without_compression;
 pub use data_writer::DataWriter;
 pub use error::Error;
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
 pub use parquet_file::reads_guarded;
-pub use read::{Format, ReadOptions, read_bytes, read_path, read_source};
+pub use read::{Format, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source};
+pub use row_blocks::{RowBlock, RowBlocks};
 pub use stream_checkpoint::{
     load_stream_checkpoint, save_stream_checkpoint, stream_checkpoint_from_bytes, stream_checkpoint_to_bytes,
 };

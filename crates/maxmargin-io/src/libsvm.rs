@@ -7,237 +7,301 @@
 //! ```
 //!
 //! Words are separated by spaces or tabs; empty lines are skipped. Cost: one pass over the bytes.
+//!
+//! A line is read in two ways. The short one takes what nearly all lines are, and gives up at whatever else it sees; the
+//! long one takes everything, and is the only one that knows of faults.
 
-use std::collections::HashSet;
-
-use maxmargin::data::{Dataset, Label, Labels};
 use maxmargin::error::quoted;
 use memchr::memchr;
 
+use crate::block::Block;
 use crate::error::Error;
-use crate::number::{digit, number};
-use crate::read::{ReadOptions, Source, asked_twice, is_blank, matrix, no_rows};
+use crate::number::{digits_value, eight, leading_digits, number};
+use crate::read::ReadOptions;
+use crate::rows::{Fault, First, Place, Rows};
 
 /// Columns are numbered in 32 bits, and their count must fit too.
 const INDEX_LIMIT: u64 = u32::MAX as u64 - 1;
 
-/// Reads LIBSVM text.
-pub(crate) fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, Error> {
-    if let Some(label) = &options.label {
-        return Err(source.content(
-            "LIBSVM text, where the label is the first word of a row",
-            format!("CSV with a label column {}", quoted(label)),
-            "leave out --label, or name the format: --format csv",
-        ));
-    }
-    let mut rows = Rows { base: u64::from(!options.zero_based), ..Rows::new(*source) };
-    let bytes = source.text.as_bytes();
-    let mut start = 0;
-    while start < bytes.len() {
-        let end = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
-        let stop = memchr(b'#', &bytes[start..end]).map_or(end, |length| start + length);
-        rows.read_line(start, stop)?;
-        start = end + 1;
-    }
-    let data = rows.finish()?;
-    match &options.columns {
-        Some(columns) => {
-            let mut seen = HashSet::new();
-            if let Some(name) = columns.iter().find(|&name| !seen.insert(name)) {
-                return Err(asked_twice(source, name));
-            }
-            data.select_columns(columns).map_err(|error| source.data(error))
-        }
-        None => Ok(data),
-    }
-}
-
-/// The rows read so far, compressed.
-struct Rows<'a> {
-    source: Source<'a>,
+/// How LIBSVM text is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Libsvm {
     /// The index of the first column: 1, or 0 on request.
     base: u64,
-    columns: u64,
-    offsets: Vec<u64>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    labels: Vec<&'a str>,
-    groups: Vec<i64>,
 }
 
-impl<'a> Rows<'a> {
-    fn new(source: Source<'a>) -> Self {
-        Rows {
-            source,
-            base: 1,
-            columns: 0,
-            offsets: vec![0],
-            indices: Vec::new(),
-            values: Vec::new(),
-            labels: Vec::new(),
-            groups: Vec::new(),
+impl Libsvm {
+    pub(crate) fn new(origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+        match &options.label {
+            Some(label) => Err(Error::Content {
+                path: origin.into(),
+                found: "LIBSVM text, where the label is the first word of a row".into(),
+                expected: format!("CSV with a label column {}", quoted(label)),
+                help: "leave out --label, or name the format: --format csv".into(),
+            }),
+            None => Ok(Libsvm { base: u64::from(!options.zero_based) }),
         }
     }
 
-    fn finish(self) -> Result<Dataset, Error> {
-        let Rows { source, columns, offsets, indices, values, labels, groups, .. } = self;
-        if labels.is_empty() {
-            return Err(no_rows(&source));
+    /// Reads a block. The rows before the first fault are whole.
+    pub(crate) fn read(&self, block: &Block, rows: &mut Rows) {
+        rows.clear();
+        let (text, not_text) = block.text();
+        let padded = block.padded();
+        let has_comments = memchr(b'#', text.as_bytes()).is_some();
+        let mut lines = Lines { block, text, base: self.base, rows };
+        let mut start = 0;
+        while start < text.len() {
+            if let Some(next) = lines.short_line(padded, start) {
+                start = next;
+                continue;
+            }
+            let end = memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |length| start + length);
+            let comment = if has_comments { memchr(b'#', &text.as_bytes()[start..end]) } else { None };
+            if let Err(fault) = lines.long_line(start, comment.map_or(end, |length| start + length)) {
+                rows.forget_row();
+                rows.fault = Some(fault);
+                return;
+            }
+            start = end + 1;
         }
-        // Any word is a label, so a whole CSV file would read as rows without entries.
-        if columns == 0 && labels[0].contains([',', ';']) {
-            let offset = labels[0].as_ptr() as usize - source.text.as_ptr() as usize;
-            return Err(source.syntax(
-                offset,
-                quoted(labels[0]),
-                "LIBSVM text (label index:value ...)",
-                "if this is CSV, name the format: --format csv",
-            ));
+        rows.lines = memchr::memchr_iter(b'\n', block.bytes()).count();
+        rows.fault = not_text;
+    }
+}
+
+/// Whether a byte separates the words of a line.
+pub(crate) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c')
+}
+
+/// Whether a word ends at a byte.
+#[inline]
+fn is_end(byte: u8) -> bool {
+    is_blank(byte) || byte == b'\n'
+}
+
+/// The lines of a block, and the rows read so far.
+struct Lines<'a> {
+    block: &'a Block,
+    text: &'a str,
+    base: u64,
+    rows: &'a mut Rows,
+}
+
+impl Lines<'_> {
+    /// Reads a line of the most common form, and returns where the next one starts; `None`, and nothing has happened, when
+    /// it is of another.
+    #[inline]
+    fn short_line(&mut self, padded: &[u8], start: usize) -> Option<usize> {
+        let mut length = 0;
+        let mut label = 0u64;
+        let after = loop {
+            let byte = padded[start + length];
+            if byte <= b' ' {
+                break byte;
+            }
+            if byte == b':' || byte == b'#' || length == 7 {
+                return None;
+            }
+            label |= u64::from(byte) << (8 * length);
+            length += 1;
+        };
+        // Rows with a group are not of this form, and the first row of a block says whether there are groups.
+        if length == 0 || !self.rows.groups.is_empty() || self.rows.first.is_none() {
+            return None;
         }
-        let labels = Labels::new(labels.into_iter().map(Label::new));
-        let data = matrix(columns as usize, offsets, indices, values)
-            .and_then(|matrix| Dataset::new(matrix, labels))
-            .map(Dataset::with_open_columns)
-            .and_then(|data| if groups.is_empty() { Ok(data) } else { data.with_groups(groups) });
-        data.map_err(|error| source.data(error))
+        let code = self.rows.words.known(label | (length as u64) << 56);
+        let mut at = start + length;
+        let mut next = self.base;
+        if after != b'\n' {
+            if !matches!(after, b' ' | b'\t') {
+                return None;
+            }
+            at += 1;
+            loop {
+                let Some((index, value, end)) = short_entry(padded, at) else {
+                    if padded[at] == b'\n' {
+                        break;
+                    }
+                    self.rows.forget_row();
+                    return None;
+                };
+                if !(index >= next && index < INDEX_LIMIT) {
+                    self.rows.forget_row();
+                    return None;
+                }
+                next = index + 1;
+                if value != 0.0 {
+                    self.rows.indices.push((index - self.base) as u32);
+                    self.rows.values.push(value);
+                }
+                at = end;
+                match padded[at] {
+                    b' ' | b'\t' => at += 1,
+                    b'\n' => break,
+                    b'\r' if padded[at + 1] == b'\n' => {
+                        at += 1;
+                        break;
+                    }
+                    _ => {
+                        self.rows.forget_row();
+                        return None;
+                    }
+                }
+            }
+        }
+        let code = code.unwrap_or_else(|| self.rows.words.code(&self.text[start..start + length]));
+        self.rows.codes.push(code);
+        self.rows.columns = self.rows.columns.max(next - self.base);
+        self.rows.ends.push(self.rows.values.len() as u64);
+        Some(at + 1)
     }
 
     /// Reads the line between two places of the text, its comment cut off.
-    fn read_line(&mut self, start: usize, stop: usize) -> Result<(), Error> {
-        let text = self.source.text;
+    fn long_line(&mut self, start: usize, stop: usize) -> Result<(), Fault> {
+        let text = self.text;
         // No byte from here on is out of the line.
         let line = &text.as_bytes()[..stop];
         let mut at = skip_blanks(line, start);
         if at == stop {
             return Ok(());
         }
+        let label_at = at;
         let label_end = word_end(line, at);
         let label = &text[at..label_end];
         if label.contains(':') {
-            return Err(self.source.syntax(
-                at,
-                quoted(label),
-                "a label",
-                "begin each row with its label, or with 0 where it is not known",
-            ));
+            let help = "begin each row with its label, or with 0 where it is not known";
+            return Err(self.fault(at, quoted(label), "a label", help));
         }
         at = skip_blanks(line, label_end);
-        at = self.read_group(line, at)?;
-        self.labels.push(label);
+        at = self.read_group(line, label_at, at)?;
 
         // Indices below this one are out of order.
         let mut next = self.base;
         while at < stop {
-            let (index, value, end) = match entry(line, at) {
-                Some(entry) => entry,
-                None => {
-                    let end = word_end(line, at);
-                    let (index, value) = self.slow_entry(at, &text[at..end])?;
-                    (index, value, end)
-                }
-            };
+            let end = word_end(line, at);
+            let (index, value) = self.long_entry(at, &text[at..end])?;
             if !(index >= next && index < INDEX_LIMIT) {
                 return Err(self.bad_index(at, index, next));
             }
             next = index + 1;
             if value != 0.0 {
-                self.indices.push((index - self.base) as u32);
-                self.values.push(value);
+                self.rows.indices.push((index - self.base) as u32);
+                self.rows.values.push(value);
             }
             at = skip_blanks(line, end);
         }
-        self.columns = self.columns.max(next - self.base);
-        self.offsets.push(self.values.len() as u64);
+        let code = self.rows.words.code(label);
+        self.rows.codes.push(code);
+        self.rows.columns = self.rows.columns.max(next - self.base);
+        self.rows.ends.push(self.rows.values.len() as u64);
         Ok(())
     }
 
     /// Reads `qid:number`, if it is there, and returns the place after it.
-    fn read_group(&mut self, line: &[u8], at: usize) -> Result<usize, Error> {
-        let rows = self.labels.len();
+    fn read_group(&mut self, line: &[u8], label_at: usize, at: usize) -> Result<usize, Fault> {
         let has_group = line[at..].starts_with(b"qid:");
-        if rows > 0 && has_group == self.groups.is_empty() {
-            let (found, expected) = if has_group {
-                ("a qid", "none, as in the rows before")
-            } else {
-                ("no qid", "one, as in the rows before")
-            };
-            return Err(self.source.syntax(at, found, expected, "give every row a qid after its label, or none"));
+        match self.rows.first {
+            None => {
+                let place = |at| Place::new(self.block, at);
+                self.rows.first = Some(First { has_group, label: place(label_at), group: place(at) });
+            }
+            Some(first) if first.has_group != has_group => {
+                let (found, expected, help) = group_mismatch(has_group);
+                return Err(self.fault(at, found, expected, help));
+            }
+            Some(_) => {}
         }
         if !has_group {
             return Ok(at);
         }
         let end = word_end(line, at);
-        let number = &self.source.text[at + 4..end];
+        let number = &self.text[at + 4..end];
         let group = number.parse().map_err(|_| {
-            self.source.syntax(at + 4, quoted(number), "a whole number", "number the queries in digits, as in qid:1")
+            self.fault(at + 4, quoted(number), "a whole number", "number the queries in digits, as in qid:1")
         })?;
-        self.groups.push(group);
+        self.rows.groups.push(group);
         Ok(skip_blanks(line, end))
     }
 
-    /// Reads an entry that is not in the most common form, or says what is wrong with it.
-    #[cold]
-    fn slow_entry(&self, at: usize, word: &str) -> Result<(u64, f64), Error> {
+    /// Reads an entry, or says what is wrong with it.
+    fn long_entry(&self, at: usize, word: &str) -> Result<(u64, f64), Fault> {
         let Some((index, number)) = word.split_once(':') else {
             let help = "write each entry as index:value, without spaces around the colon";
-            return Err(self.source.syntax(at, quoted(word), "an entry index:value", help));
+            return Err(self.fault(at, quoted(word), "an entry index:value", help));
         };
         if index == "qid" {
-            return Err(self.source.syntax(
-                at,
-                quoted(word),
-                "an entry index:value",
-                "write qid right after the label",
-            ));
+            return Err(self.fault(at, quoted(word), "an entry index:value", "write qid right after the label"));
         }
         if index.is_empty() || !index.bytes().all(|byte| byte.is_ascii_digit()) {
             let help = "number the columns from 1 on, in digits";
-            return Err(self.source.syntax(at, quoted(word), "an entry index:value", help));
+            return Err(self.fault(at, quoted(word), "an entry index:value", help));
         }
         // Digits that do not fit are too many, and said to be so below.
         let index = index.parse().unwrap_or(u64::MAX);
         let at = at + word.len() - number.len();
         match number.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok((index, value)),
-            Ok(value) if value.is_infinite() && number.bytes().any(|byte| byte.is_ascii_digit()) => {
+            Ok(_) if number.bytes().any(|byte| byte.is_ascii_digit()) => {
                 let help = "scale the column, or correct the value";
-                Err(self.source.syntax(at, quoted(number), "a number of at most 1.8e308", help))
+                Err(self.fault(at, quoted(number), "a number of at most 1.8e308", help))
             }
             Ok(_) => {
                 let help = "leave the row out, or fill the value in (with the column's mean, say)";
-                Err(self.source.syntax(at, quoted(number), "a finite number", help))
+                Err(self.fault(at, quoted(number), "a finite number", help))
             }
             Err(_) if number.is_empty() => {
                 let help = "leave the entry out where the value is 0, or fill it in";
-                Err(self.source.syntax(at, "no value", "a number after the colon", help))
+                Err(self.fault(at, "no value", "a number after the colon", help))
             }
             Err(_) => {
                 let help = "write numbers like 3, -0.5 or 1e-3, with a decimal point";
-                Err(self.source.syntax(at, quoted(number), "a number", help))
+                Err(self.fault(at, quoted(number), "a number", help))
             }
         }
     }
 
     #[cold]
-    fn bad_index(&self, at: usize, index: u64, next: u64) -> Error {
+    fn bad_index(&self, at: usize, index: u64, next: u64) -> Fault {
         if index >= INDEX_LIMIT {
             let found = match index {
                 u64::MAX => "an index of 20 digits or more".into(),
                 index => format!("the index {index}"),
             };
             let expected = format!("one below {INDEX_LIMIT}");
-            return self.source.syntax(at, found, expected, "renumber the columns that are used");
+            return self.fault(at, found, expected, "renumber the columns that are used");
         }
         if index < self.base {
             let help = "number the columns from 1, or say that they begin at 0: --zero-based";
-            return self.source.syntax(at, "the index 0", "one of 1 or more", help);
+            return self.fault(at, "the index 0", "one of 1 or more", help);
         }
         if index + 1 == next {
             let found = format!("the index {index} again");
-            return self.source.syntax(at, found, "each index once in a row", "join or remove the repeated entries");
+            return self.fault(at, found, "each index once in a row", "join or remove the repeated entries");
         }
         let found = format!("the index {index} after {}", next - 1);
-        self.source.syntax(at, found, "increasing indices", "sort the entries of each row by index")
+        self.fault(at, found, "increasing indices", "sort the entries of each row by index")
+    }
+
+    #[cold]
+    fn fault(
+        &self,
+        at: usize,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Fault {
+        Fault::new(self.block, at, found, expected, help)
+    }
+}
+
+/// What is wrong with a row that has a group, or none, unlike those before it.
+pub(crate) fn group_mismatch(has_group: bool) -> (&'static str, &'static str, &'static str) {
+    let help = "give every row a qid after its label, or none";
+    match has_group {
+        true => ("a qid", "none, as in the rows before", help),
+        false => ("no qid", "one, as in the rows before", help),
     }
 }
 
@@ -257,31 +321,61 @@ fn word_end(line: &[u8], mut at: usize) -> usize {
 
 /// An entry in the most common form, and the place after it.
 #[inline]
-fn entry(line: &[u8], start: usize) -> Option<(u64, f64, usize)> {
-    let mut at = start;
-    let mut index = 0;
-    while let Some(digit) = digit(line, at) {
-        index = index * 10 + digit;
-        at += 1;
-        // Ten digits fit in 64 bits without a check of each.
-        if at - start > 10 {
-            return None;
-        }
+fn short_entry(padded: &[u8], at: usize) -> Option<(u64, f64, usize)> {
+    let bytes = eight(padded, at);
+    let count = leading_digits(bytes);
+    if count == 0 || count == 8 {
+        return long_index(padded, at);
     }
-    if at == start || line.get(at) != Some(&b':') {
+    let index = digits_value(bytes, count);
+    // The colon, and in most files of ones and zeros the value and what comes after it, are among the eight bytes.
+    let rest = bytes >> (8 * count);
+    if rest as u8 != b':' {
         return None;
     }
-    let (value, at) = number(line, at + 1)?;
-    Some((index, value, at))
+    let end = (rest >> 16) as u8;
+    let digit = ((rest >> 8) as u8).wrapping_sub(b'0');
+    if digit < 10 && (end == b' ' || end == b'\n') && count <= 5 {
+        return Some((index, f64::from(digit), at + count + 2));
+    }
+    let (value, end) = value(padded, at + count + 1)?;
+    Some((index, value, end))
+}
+
+/// An entry whose index has eight digits or more, ten at most.
+#[cold]
+fn long_index(padded: &[u8], start: usize) -> Option<(u64, f64, usize)> {
+    let length = padded[start..].iter().take(11).take_while(|byte| byte.is_ascii_digit()).count();
+    if !(8..=10).contains(&length) || padded.get(start + length) != Some(&b':') {
+        return None;
+    }
+    let index = padded[start..start + length].iter().fold(0, |sum, byte| sum * 10 + u64::from(byte - b'0'));
+    let (value, end) = value(padded, start + length + 1)?;
+    Some((index, value, end))
+}
+
+/// The value of an entry, and the place after it.
+#[inline]
+fn value(padded: &[u8], at: usize) -> Option<(f64, usize)> {
+    number(padded, at, is_end).or_else(|| long_value(padded, at))
+}
+
+/// A value of many digits, or with an exponent.
+#[cold]
+fn long_value(padded: &[u8], at: usize) -> Option<(f64, usize)> {
+    let length = padded[at..].iter().take(64).take_while(|&&byte| !is_end(byte) && byte != b'#').count();
+    let value: f64 = std::str::from_utf8(&padded[at..at + length]).ok()?.parse().ok()?;
+    value.is_finite().then_some((value, at + length))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use maxmargin::data::Matrix;
+    use crate::read::{Format, ReadOptions, read_bytes};
+    use maxmargin::data::{Dataset, Matrix};
 
     fn read_text(text: &str, options: &ReadOptions) -> Dataset {
-        read(&Source { origin: "test", text }, options).unwrap()
+        let options = ReadOptions { format: Some(Format::Libsvm), ..options.clone() };
+        read_bytes(text.as_bytes(), "test", &options).unwrap()
     }
 
     fn texts(data: &Dataset) -> Vec<&str> {

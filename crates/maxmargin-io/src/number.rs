@@ -1,46 +1,87 @@
 //! Numbers of few digits, read in few steps and exactly; all others are left to the standard library.
+//!
+//! Eight bytes are looked at together: which of them are digits is found, and the value of up to eight digits computed,
+//! without a branch for each. A text is followed by [`PADDING`] bytes, so that eight bytes can be taken from any place of it.
 
-use crate::read::is_blank;
+/// How many bytes must follow a text.
+pub(crate) const PADDING: usize = 32;
 
-/// A number of few digits, without an exponent, and the place after it.
+const POWERS: [f64; 20] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19];
+
+const WHOLE_POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// Eight bytes of a text, the first one in the lowest bits; zeros where the text and its padding end.
+#[inline]
+pub(crate) fn eight(text: &[u8], at: usize) -> u64 {
+    match text.get(at..at + 8) {
+        Some(bytes) => {
+            u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]])
+        }
+        None => 0,
+    }
+}
+
+/// How many of eight bytes are digits before the first one that is none.
+#[inline]
+pub(crate) fn leading_digits(bytes: u64) -> usize {
+    // A digit becomes 0 to 9. Adding 0x76 sets the highest bit of all others below 128; where it carries over, the byte
+    // that it comes from has been found already.
+    let digits = bytes ^ 0x3030_3030_3030_3030;
+    let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
+    others.trailing_zeros() as usize / 8
+}
+
+/// The value of the first `count` of eight bytes, which are digits; `count` is 1 to 8.
+#[inline]
+pub(crate) fn digits_value(bytes: u64, count: usize) -> u64 {
+    // Zeros in front change nothing. Then neighbours are joined: digits to pairs, pairs to fours and eight.
+    let digits = (bytes ^ 0x3030_3030_3030_3030) << (64 - 8 * count);
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
+    let low = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
+    high.wrapping_add(low) >> 32
+}
+
+/// The digits at a place behind `value`: their value, and how many they are. Nineteen in all fit in 64 bits.
+#[inline]
+fn digits(text: &[u8], start: usize, mut value: u64) -> (u64, usize) {
+    let mut at = start;
+    loop {
+        let bytes = eight(text, at);
+        let count = leading_digits(bytes);
+        if count > 0 {
+            value = value.wrapping_mul(WHOLE_POWERS[count]).wrapping_add(digits_value(bytes, count));
+        }
+        at += count;
+        if count < 8 {
+            return (value, at - start);
+        }
+    }
+}
+
+/// A number of few digits, without an exponent, and the place after it, where `is_end` holds.
 ///
 /// The digits make a whole number below 2⁵³ and the divisor is at most 10¹⁹: both are exact, so the quotient is rounded
 /// once and equals what the standard library reads.
 #[inline]
-pub(crate) fn number(line: &[u8], start: usize) -> Option<(f64, usize)> {
-    const POWERS: [f64; 20] =
-        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19];
-    let negative = line.get(start) == Some(&b'-');
+pub(crate) fn number(text: &[u8], start: usize, is_end: impl Fn(u8) -> bool) -> Option<(f64, usize)> {
+    let negative = text.get(start) == Some(&b'-');
     let first = start + usize::from(negative);
-    let mut at = first;
-    let mut digits = 0u64;
-    while let Some(digit) = digit(line, at) {
-        digits = digits.wrapping_mul(10).wrapping_add(digit);
-        at += 1;
-    }
-    let (mut count, mut fraction) = (at - first, 0);
-    if line.get(at) == Some(&b'.') {
-        let point = at;
-        at += 1;
-        while let Some(digit) = digit(line, at) {
-            digits = digits.wrapping_mul(10).wrapping_add(digit);
-            at += 1;
-        }
-        fraction = at - point - 1;
+    let (mut whole, mut count) = digits(text, first, 0);
+    let mut at = first + count;
+    let mut fraction = 0;
+    if text.get(at) == Some(&b'.') {
+        (whole, fraction) = digits(text, at + 1, whole);
         count += fraction;
+        at += 1 + fraction;
     }
     // Nineteen digits fit in 64 bits, so up to there nothing has wrapped.
-    if !(1..=19).contains(&count) || digits >= 1 << 53 || line.get(at).is_some_and(|&byte| !is_blank(byte)) {
+    if !(1..=19).contains(&count) || whole >= 1 << 53 || !text.get(at).is_some_and(|&byte| is_end(byte)) {
         return None;
     }
-    let value = digits as f64 / POWERS[fraction];
+    let value = if fraction == 0 { whole as f64 } else { whole as f64 / POWERS[fraction] };
     Some((if negative { -value } else { value }, at))
-}
-
-/// The digit at a place, if there is one.
-#[inline]
-pub(crate) fn digit(line: &[u8], at: usize) -> Option<u64> {
-    line.get(at).map(|byte| u64::from(byte.wrapping_sub(b'0'))).filter(|&digit| digit < 10)
 }
 
 #[cfg(test)]
@@ -48,9 +89,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The number that a text is, with its padding.
+    fn short(text: &str) -> Option<f64> {
+        let mut padded = text.as_bytes().to_vec();
+        padded.push(b'\n');
+        // Digits, so that reading too far would show.
+        padded.extend([b'7'; PADDING]);
+        number(&padded, 0, |byte| byte == b'\n').map(|(value, end)| {
+            assert_eq!(end, text.len());
+            value
+        })
+    }
+
     #[test]
     fn the_short_way_reads_what_it_claims_to() {
-        let short = |text: &str| number(text.as_bytes(), 0).map(|(value, _)| value);
         for text in ["0", "-0", "1", "5.", ".5", "-.5", "0.1", "9007199254740991", "0.000000000000000001", "00012"] {
             assert_eq!(short(text).map(f64::to_bits), text.parse().ok().map(f64::to_bits), "{text}");
         }
@@ -60,12 +112,74 @@ mod tests {
         }
     }
 
+    #[test]
+    fn each_byte_is_a_digit_or_not_at_each_place() {
+        for place in 0..8 {
+            for byte in 0..=255u8 {
+                let mut text = *b"12345678";
+                text[place] = byte;
+                let expected = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(8);
+                assert_eq!(leading_digits(u64::from_le_bytes(text)), expected, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_padding_nothing_is_read_beyond_the_text() {
+        assert_eq!(number(b"1234", 0, |_| true), None);
+        assert_eq!(number(b"", 5, |_| true), None);
+    }
+
+    /// A million numbers as files hold them, each compared with the standard library.
+    #[test]
+    fn a_million_numbers_are_those_of_the_standard_library() {
+        use std::fmt::Write;
+        let seed = 0x5eed_0000_0001u64;
+        println!("seed {seed:#x}");
+        let mut state = seed;
+        let mut random = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let (mut text, mut by_the_short_way) = (String::new(), 0);
+        for _ in 0..1_000_000 {
+            text.clear();
+            let (sign, whole, fraction) = (random() % 3, random() % 20, random() % 20);
+            let digits = random() % 10u64.pow(whole as u32 % 20);
+            let after = random() % 10u64.pow(fraction as u32 % 20);
+            text.push_str(if sign == 0 { "-" } else { "" });
+            let width = fraction as usize;
+            let written = match random() % 4 {
+                0 => write!(text, "{digits}"),
+                1 => write!(text, "{digits}.{after:0width$}"),
+                2 => write!(text, "0.{after:0width$}"),
+                _ => write!(text, "{}", f64::from_bits(random()) % 1e3),
+            };
+            assert!(written.is_ok());
+            if let Some(value) = short(&text) {
+                by_the_short_way += 1;
+                assert_eq!(Ok(value.to_bits()), text.parse().map(f64::to_bits), "{text}, seed {seed:#x}");
+            }
+        }
+        assert!(by_the_short_way > 300_000, "only {by_the_short_way}, seed {seed:#x}");
+    }
+
     proptest! {
         #[test]
         fn the_short_way_agrees_with_the_standard_library(text in "-?[0-9]{0,12}(\\.[0-9]{0,12})?") {
-            if let Some((value, end)) = number(text.as_bytes(), 0) {
-                prop_assert_eq!(end, text.len());
+            if let Some(value) = short(&text) {
                 prop_assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits());
+            }
+        }
+
+        #[test]
+        fn digits_have_their_value(number in 0u64..100_000_000) {
+            let text = format!("{number:8}").replace(' ', "0");
+            let bytes = eight(text.as_bytes(), 0);
+            for count in 1..=8 {
+                prop_assert_eq!(digits_value(bytes, count), text[..count].parse::<u64>().unwrap());
             }
         }
     }

@@ -1,14 +1,24 @@
-//! From bytes to a [`Dataset`]: what kind of file it is, and whether it is text at all.
+//! From bytes to a [`Dataset`]: files, streams and bytes, compressed or not.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use maxmargin::data::{Dataset, Matrix};
-use maxmargin::error::{bytes as shown_bytes, quoted};
+use maxmargin::data::Dataset;
+use maxmargin::error::quoted;
+use maxmargin::{Unattended, Workers};
 
+use crate::binary;
+use crate::block::{Block, Cutter, too_long};
+use crate::compressed::{Compression, decompressed};
 use crate::error::{Error, reason};
-use crate::{binary, libsvm, table};
+use crate::gather::{Expected, read_all};
+use crate::parser::{Kind, Parser};
+use crate::row_blocks::RowBlocks;
+use crate::table::{Categories, CategoryFault};
 
 /// How a data file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,345 +64,367 @@ pub struct ReadOptions {
     pub categorical: bool,
     /// The columns to keep, by name or by number counted from 1, in this order; `None` keeps all.
     pub columns: Option<Vec<String>>,
-    /// Refuse a file of more bytes.
+    /// Refuse a file of more bytes, counted after it is decompressed.
     pub max_bytes: Option<u64>,
 }
 
-/// Reads a data file.
+/// How far reading has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadProgress {
+    /// The bytes read so far, before they are decompressed.
+    pub bytes: u64,
+    /// The bytes that there are, where that is known.
+    pub total: Option<u64>,
+}
+
+/// Told how far reading has come, and asked whether to go on: by any of the threads, many times a second.
+pub trait ReadControl: Sync {
+    /// Whether to go on; a break ends reading with [`Error::Interrupted`].
+    fn poll(&self, progress: ReadProgress) -> ControlFlow<()>;
+}
+
+/// Reading goes on to the end.
+impl ReadControl for Unattended {
+    fn poll(&self, _: ReadProgress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Reads data on several threads, watched by somebody.
+///
+/// The result, with the error that it may be, is the same for any number of threads.
+///
+/// # Examples
+/// ```
+/// use maxmargin::Workers;
+/// use maxmargin_io::{ReadOptions, Reader};
+///
+/// let (options, workers) = (ReadOptions::default(), Workers::new(2)?);
+/// let data = Reader::new(&options).on(&workers).read_bytes(b"+1 1:0.5\n-1 2:1\n", "example.svm")?;
+/// assert_eq!((data.rows(), data.columns()), (2, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    options: &'a ReadOptions,
+    workers: Option<&'a Workers>,
+    control: &'a dyn ReadControl,
+    block: usize,
+}
+
+/// How many bytes of text are read at once by a thread: what it makes of them fits next to the processor.
+const BLOCK: usize = 1 << 18;
+
+impl<'a> Reader<'a> {
+    /// Reads on the calling thread, unattended.
+    pub fn new(options: &'a ReadOptions) -> Self {
+        Reader { options, workers: None, control: &Unattended, block: BLOCK }
+    }
+
+    /// Reads on these threads.
+    pub fn on(self, workers: &'a Workers) -> Self {
+        Reader { workers: Some(workers), ..self }
+    }
+
+    /// Asks before each block of text whether to go on.
+    pub fn watched_by(self, control: &'a dyn ReadControl) -> Self {
+        Reader { control, ..self }
+    }
+
+    /// Reads about so many bytes of text at once; at least one line is. It changes no result, and the blocks of
+    /// [`Reader::blocks_of_path`] only.
+    pub fn in_blocks_of(self, bytes: usize) -> Self {
+        Reader { block: bytes.clamp(1, 1 << 30), ..self }
+    }
+
+    /// Reads a data file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or as [`read_bytes`] does.
+    pub fn read_path(&self, path: &Path) -> Result<Dataset, Error> {
+        if let Some(format) = binary::find_in(path, self.options.format) {
+            return binary::read_path(path, self.options, format);
+        }
+        let origin = path.to_string_lossy();
+        let open = || File::open(path).map_err(|error| cannot_read(&origin, &error));
+        let file = open()?;
+        let Some(length) = file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len())
+        else {
+            return self.read_source(file, &origin);
+        };
+        let opened = self.open(file, &origin, Some(length))?;
+        let sample = |at: u64, room: &mut [u8]| {
+            let mut file = File::open(path)?;
+            file.seek(SeekFrom::Start(at))?;
+            file.read_exact(room)
+        };
+        self.read(opened, &origin, || self.open(open()?, &origin, Some(length)), sample)
+    }
+
+    /// Reads data from a stream, such as standard input, to its end. Messages call it `origin`.
+    ///
+    /// # Errors
+    /// When the stream fails or exceeds [`ReadOptions::max_bytes`], or as [`read_bytes`] does.
+    pub fn read_source(&self, mut source: impl Read + Send, origin: &str) -> Result<Dataset, Error> {
+        let first = binary::first_bytes(&mut source).map_err(|error| cannot_read(origin, &error))?;
+        let is_binary = binary::first_format(&first, self.options.format).is_some();
+        let mut source = io::Cursor::new(first).chain(source);
+        if self.options.categorical || is_binary {
+            // It is needed twice, or from its end. One byte above the limit is enough to see that it is exceeded.
+            let limit = self.options.max_bytes.map_or(u64::MAX, |limit| limit.saturating_add(1));
+            let mut bytes = Vec::new();
+            source.by_ref().take(limit).read_to_end(&mut bytes).map_err(|error| cannot_read(origin, &error))?;
+            return self.read_bytes(&bytes, origin);
+        }
+        let opened = self.open(source, origin, None)?;
+        self.read(opened, origin, || Err(no_rows(origin)), |_, _| Err(io::ErrorKind::Unsupported.into()))
+    }
+
+    /// Reads data from bytes. Messages call them `origin`; its extension helps to find the format.
+    ///
+    /// # Errors
+    /// As [`read_bytes`] does.
+    pub fn read_bytes(&self, bytes: &[u8], origin: &str) -> Result<Dataset, Error> {
+        if let Some(format) = binary::find(bytes, self.options.format) {
+            return binary::read(bytes, origin, self.options, format);
+        }
+        let open = || self.open(bytes, origin, Some(bytes.len() as u64));
+        let sample = |at: u64, room: &mut [u8]| {
+            let from = usize::try_from(at).ok().and_then(|at| bytes.get(at..)?.get(..room.len()));
+            from.map(|from| room.copy_from_slice(from)).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        };
+        self.read(open()?, origin, open, sample)
+    }
+
+    /// The rows of a file, block after block; see [`RowBlocks`].
+    ///
+    /// # Errors
+    /// When the file cannot be read, or does not begin as a text in one of the formats.
+    pub fn blocks_of_path(&self, path: &Path) -> Result<RowBlocks<'a>, Error> {
+        let origin = path.to_string_lossy();
+        let file = File::open(path).map_err(|error| cannot_read(&origin, &error))?;
+        let length = file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len());
+        self.blocks(file, &origin, length)
+    }
+
+    /// The rows of a stream, block after block; see [`RowBlocks`]. Messages call it `origin`.
+    ///
+    /// # Errors
+    /// When the stream cannot be read, or does not begin as a text in one of the formats.
+    pub fn blocks_of_source(&self, source: impl Read + Send + 'a, origin: &str) -> Result<RowBlocks<'a>, Error> {
+        self.blocks(source, origin, None)
+    }
+
+    fn blocks(&self, source: impl Read + Send + 'a, origin: &str, total: Option<u64>) -> Result<RowBlocks<'a>, Error> {
+        let mut opened = self.open(source, origin, total)?;
+        let parser = Parser::new(&mut opened.cutter, origin, self.options)?;
+        if self.options.categorical && matches!(parser.kind, Kind::Table(_)) {
+            let what = "the values of columns of words are known only when all rows have been read".into();
+            let help = "leave out --categorical, or read the file as a whole".into();
+            return Err(data_error(origin, maxmargin::Error::Combination { what, help }));
+        }
+        Ok(RowBlocks::new(opened, parser, self.workers.cloned().unwrap_or_default(), self.control))
+    }
+
+    /// Makes a stream ready to be cut into blocks.
+    fn open<'s>(&self, source: impl Read + Send + 's, origin: &str, total: Option<u64>) -> Result<Opened<'s>, Error> {
+        let (done, has_failed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let counted = Counted { source, done: Arc::clone(&done), has_failed: Arc::clone(&has_failed) };
+        let (stream, compression) = decompressed(counted).map_err(|error| cannot_read(origin, &error))?;
+        let limit = self.options.max_bytes;
+        if let (None, Some(limit), Some(total)) = (compression, limit, total)
+            && total > limit
+        {
+            return Err(too_long(origin, limit));
+        }
+        let name = origin.to_string();
+        let explain = move |error: &io::Error| match compression {
+            Some(compression) if !has_failed.load(Ordering::Relaxed) => compression.damaged(&name, error),
+            _ => cannot_read(&name, error),
+        };
+        // A short file needs no long block.
+        let plain = total.filter(|_| compression.is_none());
+        let short = plain.and_then(|total| usize::try_from(total).ok()).map_or(usize::MAX, |total| total + 1);
+        let cutter = Cutter::new(stream, origin, Box::new(explain), self.block.min(short), limit);
+        Ok(Opened { cutter, done, total, compression })
+    }
+
+    /// Reads all of a stream. `again` opens it once more, and `sample` reads from any place of it.
+    fn read<'s>(
+        &self,
+        mut opened: Opened<'s>,
+        origin: &str,
+        again: impl Fn() -> Result<Opened<'s>, Error>,
+        sample: impl Fn(u64, &mut [u8]) -> io::Result<()>,
+    ) -> Result<Dataset, Error> {
+        let mut parser = Parser::new(&mut opened.cutter, origin, self.options)?;
+        if self.options.categorical
+            && let Kind::Table(table) = &mut parser.kind
+        {
+            let mut categories = Categories::new(table);
+            let (mut block, mut lines) = (Block::default(), 0);
+            while opened.go_on(self.control, origin).and_then(|()| opened.cutter.next(&mut block))? {
+                match categories.add(table, &block, lines) {
+                    Ok(()) => lines += memchr::memchr_iter(b'\n', block.bytes()).count(),
+                    Err(CategoryFault::Fault(fault, lines)) => return Err(parser.error(fault, lines)),
+                    Err(CategoryFault::Limit(error)) => return Err(error),
+                }
+            }
+            categories.finish(table);
+            opened = again()?;
+            opened.cutter.head(0)?;
+            opened.cutter.separator = Some(table.separator);
+        }
+        let expected = match (opened.compression, opened.total) {
+            (None, Some(total)) if total / 4 > self.block as u64 => expect(&parser, total, sample),
+            _ => Expected::default(),
+        };
+        let alone = Workers::none();
+        let Opened { cutter, done, total, .. } = opened;
+        let go_on = || poll(self.control, &done, total, origin);
+        read_all(cutter, &parser, expected, self.workers.unwrap_or(&alone), &go_on)
+    }
+}
+
+/// How many rows and entries a text of so many bytes will have, from some places of it, and a little more.
+fn expect(parser: &Parser, total: u64, sample: impl Fn(u64, &mut [u8]) -> io::Result<()>) -> Expected {
+    const PLACES: u64 = 16;
+    let mut room = vec![0; (total / PLACES).min(1 << 14) as usize];
+    let (mut lines, mut colons) = (0, 0);
+    for place in 0..PLACES {
+        if sample(place * (total / PLACES), &mut room).is_err() {
+            return Expected::default();
+        }
+        lines += memchr::memchr_iter(b'\n', &room).count();
+        colons += memchr::memchr_iter(b':', &room).count();
+    }
+    // What is too much takes no memory: it is never written to.
+    let scale =
+        |count: usize| (count as f64 / (PLACES as f64 * room.len() as f64) * total as f64 * 1.1) as usize + 4096;
+    let rows = scale(lines);
+    match &parser.kind {
+        Kind::Libsvm(_) => Expected { rows, entries: scale(colons) },
+        Kind::Table(table) if table.is_dense() => Expected { rows, entries: rows.saturating_mul(table.columns()) },
+        Kind::Table(_) => Expected::default(),
+    }
+}
+
+/// A stream that is ready to be cut into blocks.
+pub(crate) struct Opened<'s> {
+    pub(crate) cutter: Cutter<'s>,
+    done: Arc<AtomicU64>,
+    total: Option<u64>,
+    compression: Option<Compression>,
+}
+
+impl Opened<'_> {
+    /// Asks whether to go on.
+    pub(crate) fn go_on(&self, control: &dyn ReadControl, origin: &str) -> Result<(), Error> {
+        poll(control, &self.done, self.total, origin)
+    }
+}
+
+fn poll(control: &dyn ReadControl, done: &AtomicU64, total: Option<u64>, origin: &str) -> Result<(), Error> {
+    match control.poll(ReadProgress { bytes: done.load(Ordering::Relaxed), total }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Error::Interrupted { path: origin.into() }),
+    }
+}
+
+/// Counts the bytes that are read, and notes whether it is the stream itself that failed.
+struct Counted<R> {
+    source: R,
+    done: Arc<AtomicU64>,
+    has_failed: Arc<AtomicBool>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let result = self.source.read(room);
+        match &result {
+            Ok(count) => {
+                self.done.fetch_add(*count as u64, Ordering::Relaxed);
+            }
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => self.has_failed.store(true, Ordering::Relaxed),
+            Err(_) => {}
+        }
+        result
+    }
+}
+
+/// Reads a data file on the calling thread; [`Reader`] uses more.
 ///
 /// # Errors
 /// When the file cannot be read, or as [`read_bytes`] does.
 pub fn read_path(path: &Path, options: &ReadOptions) -> Result<Dataset, Error> {
-    let origin = path.to_string_lossy();
-    let file = File::open(path).map_err(|error| cannot_read(&origin, &error))?;
-    read_source(file, &origin, options)
+    Reader::new(options).read_path(path)
 }
 
 /// Reads data from a stream, such as standard input, to its end. Messages call it `origin`.
 ///
 /// # Errors
 /// When the stream fails or exceeds [`ReadOptions::max_bytes`], or as [`read_bytes`] does.
-pub fn read_source(source: impl Read, origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
-    let mut bytes = Vec::new();
-    // One byte above the limit is enough to see that it is exceeded.
-    let limit = options.max_bytes.map_or(u64::MAX, |limit| limit.saturating_add(1));
-    source.take(limit).read_to_end(&mut bytes).map_err(|error| cannot_read(origin, &error))?;
-    read_bytes(&bytes, origin, options)
+pub fn read_source(source: impl Read + Send, origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
+    Reader::new(options).read_source(source, origin)
 }
 
 /// Reads data from bytes. Messages call them `origin`; its extension helps to find the format.
 ///
 /// A matrix is dense when at least half of its numbers are not zero, else sparse, whatever the format.
-/// Labels are kept as they are written.
+/// Labels are kept as they are written. Data compressed by gzip, bzip2, xz or zstd are decompressed.
 ///
 /// # Errors
 /// When the bytes are not text in one of the formats, with the place of the first fault; when they hold no rows;
 /// when an option asks for a column that is not there.
 pub fn read_bytes(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
-    if let Some(limit) = options.max_bytes
-        && bytes.len() as u64 > limit
-    {
-        return Err(Error::Limit {
-            path: origin.into(),
-            what: format!("the data are more than the limit of {}", shown_bytes(limit)),
-            help: "raise the limit, or give fewer rows".into(),
-        });
-    }
-    if let Some(format) = binary::find(bytes, options.format) {
-        return binary::read(bytes, origin, options, format);
-    }
-    let source = Source { origin, text: text_of(bytes, origin)? };
-    match options.format.map_or_else(|| find_format(&source), Ok)? {
-        Format::Csv => table::read(&source, options),
-        _ => libsvm::read(&source, options),
-    }
+    Reader::new(options).read_bytes(bytes, origin)
 }
 
-/// Text and the name that messages give it.
-#[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) origin: &'a str,
-    pub(crate) text: &'a str,
+/// The error of a file as a whole.
+pub(crate) fn content(
+    origin: &str,
+    found: impl Into<String>,
+    expected: impl Into<String>,
+    help: impl Into<String>,
+) -> Error {
+    let path = origin.into();
+    Error::Content { path, found: found.into(), expected: expected.into(), help: help.into() }
 }
 
-impl Source<'_> {
-    /// A fault at a byte of the text.
-    pub(crate) fn syntax(
-        &self,
-        offset: usize,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Error {
-        syntax(self.origin, self.text.as_bytes(), offset, found, expected, help)
-    }
-
-    /// A fault of the text as a whole.
-    pub(crate) fn content(
-        &self,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Error {
-        let path = self.origin.into();
-        Error::Content { path, found: found.into(), expected: expected.into(), help: help.into() }
-    }
-
-    /// A fault that a data set found.
-    pub(crate) fn data(&self, error: maxmargin::Error) -> Error {
-        Error::Data { path: self.origin.into(), error }
-    }
-
-    /// The line of a byte, counted from 1.
-    pub(crate) fn line(&self, offset: usize) -> usize {
-        line_and_column(self.text.as_bytes(), offset).0
-    }
+/// The error that a data set found.
+pub(crate) fn data_error(origin: &str, error: maxmargin::Error) -> Error {
+    Error::Data { path: origin.into(), error }
 }
 
-/// The matrix of compressed rows without zeros: dense when at least half of its numbers are not zero, else sparse.
-///
-/// A dense matrix then needs at most 16 bytes for each number that is not zero, so no file makes it run away.
-pub(crate) fn matrix(
-    columns: usize,
-    offsets: Vec<u64>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
-) -> Result<Matrix, maxmargin::Error> {
-    let rows = offsets.len() - 1;
-    match rows.checked_mul(columns).filter(|&cells| values.len() >= cells.div_ceil(2)) {
-        Some(cells) => {
-            let mut dense = vec![0.0; cells];
-            for row in 0..rows {
-                for place in offsets[row] as usize..offsets[row + 1] as usize {
-                    dense[row * columns + indices[place] as usize] = values[place];
-                }
-            }
-            Matrix::dense(rows, columns, dense)
-        }
-        None => Matrix::sparse(rows, columns, offsets, indices, values),
-    }
+/// The error of a column that is asked for more than once.
+pub(crate) fn asked_twice(origin: &str, name: &str) -> Error {
+    let what = format!("the column {} is asked for twice", quoted(name));
+    data_error(origin, maxmargin::Error::Combination { what, help: "name each column once in --columns".into() })
 }
 
-/// Whether a byte separates the words of a line.
-pub(crate) fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c')
+/// The error of a text without a row.
+pub(crate) fn no_rows(origin: &str) -> Error {
+    content(origin, "no rows", "at least one", "give a file with at least one row")
 }
 
-fn cannot_read(origin: &str, error: &std::io::Error) -> Error {
+fn cannot_read(origin: &str, error: &io::Error) -> Error {
     let help = match error.kind() {
-        std::io::ErrorKind::NotFound => "check the name and the folder",
-        std::io::ErrorKind::PermissionDenied => "allow yourself to read it, or choose another file",
-        std::io::ErrorKind::IsADirectory => "name a file in it",
+        io::ErrorKind::NotFound => "check the name and the folder",
+        io::ErrorKind::PermissionDenied => "allow yourself to read it, or choose another file",
+        io::ErrorKind::IsADirectory => "name a file in it",
         _ => "check that it is a file that can be read",
     };
     Error::Open { path: origin.into(), reason: reason(error), help: help.into() }
 }
 
-/// The bytes as text without a byte order mark, or why they are not text.
-fn text_of<'a>(bytes: &'a [u8], origin: &str) -> Result<&'a str, Error> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if bytes.is_empty() {
-        return Err(Error::Content {
-            path: origin.into(),
-            found: "an empty file".into(),
-            expected: "LIBSVM text or CSV".into(),
-            help: "give a file with at least one row".into(),
-        });
-    }
-    match (memchr::memchr(0, bytes), std::str::from_utf8(bytes)) {
-        (None, Ok(text)) => Ok(text),
-        (zero, text) => {
-            // Only now: a text may well begin with the letters of a file kind, such as the label `PAR1`.
-            if let Some((_, name, help)) = KINDS.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
-                return Err(Error::Content {
-                    path: origin.into(),
-                    found: (*name).into(),
-                    expected: "LIBSVM text or CSV".into(),
-                    help: (*help).into(),
-                });
-            }
-            let invalid = text.err().map(|error| error.valid_up_to());
-            Err(match (zero, invalid) {
-                (zero, Some(offset)) if zero.is_none_or(|zero| zero > offset) => {
-                    let found = format!("the byte 0x{:02x}, which is not UTF-8", bytes[offset]);
-                    let help = "save the file as UTF-8 (if it is Latin-1: iconv -f latin1 -t utf-8)";
-                    syntax(origin, bytes, offset, found, "UTF-8 text", help)
-                }
-                (zero, _) => {
-                    let help = "give LIBSVM text or CSV, not a binary file";
-                    syntax(origin, bytes, zero.unwrap_or_default(), "a zero byte", "text", help)
-                }
-            })
-        }
-    }
-}
-
-/// The first bytes of files that are not text, what they are, and the way out.
-const KINDS: [(&[u8], &str, &str); 10] = [
-    (b"\x1f\x8b", "gzip-compressed data", "decompress the file first: gzip -d"),
-    (b"BZh", "bzip2-compressed data", "decompress the file first: bzip2 -d"),
-    (b"\xfd7zXZ\0", "xz-compressed data", "decompress the file first: xz -d"),
-    (b"\x28\xb5\x2f\xfd", "zstd-compressed data", "decompress the file first: zstd -d"),
-    (b"PK\x03\x04", "a zip archive", "unpack the archive first, or save the spreadsheet as CSV"),
-    (b"PAR1", "a Parquet file", "save the data as CSV first"),
-    (b"\x93NUMPY", "a NumPy array", "save the data as CSV first"),
-    (b"\xff\xfe", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
-    (b"\xfe\xff", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
-    (b"\x89HDF\r\n", "an HDF5 file", "save the data as CSV first"),
-];
-
-/// The format of a text: by its name when that says CSV, else by the first line that tells.
-fn find_format(source: &Source) -> Result<Format, Error> {
-    let extension = Path::new(source.origin).extension().map(|extension| extension.to_ascii_lowercase());
-    let extension = extension.as_ref().and_then(|extension| extension.to_str());
-    if matches!(extension, Some("csv" | "tsv")) {
-        return Ok(Format::Csv);
-    }
-    let is_named_libsvm = matches!(extension, Some("libsvm" | "svm"));
-    let mut first = None;
-    let mut offset = 0;
-    for line in source.text.split_inclusive('\n') {
-        let words = line.split('#').next().unwrap_or_default().trim();
-        if !words.is_empty() {
-            if is_libsvm(words) || (is_named_libsvm && words.contains(':')) {
-                return Ok(Format::Libsvm);
-            }
-            if words.contains([',', ';', '\t']) {
-                return Ok(Format::Csv);
-            }
-            first.get_or_insert((offset, words));
-            // A row of LIBSVM text may hold only its label, and then the next line tells.
-            if words.contains(char::is_whitespace) {
-                break;
-            }
-        }
-        offset += line.len();
-    }
-    match first {
-        None => Err(no_rows(source)),
-        Some(_) if is_named_libsvm => Ok(Format::Libsvm),
-        Some((offset, words)) => Err(source.syntax(
-            offset,
-            quoted(words),
-            "LIBSVM text (label index:value ...) or CSV",
-            "separate the cells of a row with commas, semicolons or tabs, or name the format: --format libsvm, --format csv",
-        )),
-    }
-}
-
-/// The error of a column that is asked for more than once.
-pub(crate) fn asked_twice(source: &Source, name: &str) -> Error {
-    source.data(maxmargin::Error::Combination {
-        what: format!("the column {} is asked for twice", quoted(name)),
-        help: "name each column once in --columns".into(),
-    })
-}
-
-/// The error of a text without a row.
-pub(crate) fn no_rows(source: &Source) -> Error {
-    source.content("no rows", "at least one", "give a file with at least one row")
-}
-
-/// Whether a line reads as LIBSVM text, with or without a fault.
-fn is_libsvm(line: &str) -> bool {
-    let is_entry = |word: &str| {
-        word.split_once(':').is_some_and(|(index, value)| {
-            (index == "qid" || (!index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())))
-                && !value.contains([',', ';', ':'])
-        })
-    };
-    line.split_whitespace().skip(1).any(is_entry) || (line.contains(':') && !line.contains([',', ';', '\t']))
-}
-
-fn syntax(
-    origin: &str,
-    bytes: &[u8],
-    offset: usize,
-    found: impl Into<String>,
-    expected: impl Into<String>,
-    help: impl Into<String>,
-) -> Error {
-    let (line, column) = line_and_column(bytes, offset);
-    let (found, expected, help) = (found.into(), expected.into(), help.into());
-    Error::Syntax { path: origin.into(), line, column, found, expected, help }
-}
-
-/// The line of a byte, and the character in it, both counted from 1.
-fn line_and_column(bytes: &[u8], offset: usize) -> (usize, usize) {
-    let before = &bytes[..offset.min(bytes.len())];
-    let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
-    let line = memchr::memchr_iter(b'\n', before).count() + 1;
-    // Every byte but those that continue a character of UTF-8.
-    let column = before[start..].iter().filter(|&&byte| byte & 0xc0 != 0x80).count() + 1;
-    (line, column)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use maxmargin::data::Matrix;
-
-    fn format(text: &str, origin: &str) -> Option<Format> {
-        find_format(&Source { origin, text }).ok()
-    }
-
-    #[test]
-    fn the_format_is_found_by_content() {
-        let libsvm = Some(Format::Libsvm);
-        let csv = Some(Format::Csv);
-        for (text, expected) in [
-            ("1 1:0.5 2:3\n", libsvm),
-            ("1,2 1:0.5\n", libsvm),
-            ("1\t1:0.5\t2:3\n", libsvm),
-            ("# made by hand\n\n3\n4 # only a label\n1 7:1\n", libsvm),
-            ("1 qid:3 1:2\n", libsvm),
-            ("1 1:abc\n", libsvm),
-            ("1 a:1\n", libsvm),
-            ("1:1 2:1\n", libsvm),
-            ("1,2,3\n", csv),
-            ("a;b\n1;2\n", csv),
-            ("a\tb\n", csv),
-            ("2020-01-01 12:30:00,5,6\n", csv),
-            ("1 2 3\n", None),
-            ("word\n", None),
-            ("\n#\n", None),
-        ] {
-            assert_eq!(format(text, "data"), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn the_name_tells_what_the_content_cannot() {
-        assert_eq!(format("a:1\n", "x.CSV"), Some(Format::Csv));
-        assert_eq!(format("a\n", "x.tsv"), Some(Format::Csv));
-        assert_eq!(format("1\n-1\n", "x.svm"), Some(Format::Libsvm));
-        assert_eq!(format("1 1:1\n", "x.t"), Some(Format::Libsvm));
-        assert_eq!(format("1,1\n", "x.scale"), Some(Format::Csv));
-    }
-
-    #[test]
-    fn places_count_characters_not_bytes() {
-        let text = "a\nü€x";
-        assert_eq!(line_and_column(text.as_bytes(), 0), (1, 1));
-        assert_eq!(line_and_column(text.as_bytes(), text.len() - 1), (2, 3));
-        assert_eq!(line_and_column(text.as_bytes(), text.len()), (2, 4));
-        assert_eq!(line_and_column(b"", 9), (1, 1));
-    }
 
     #[test]
     fn a_byte_order_mark_is_skipped() {
         let data = read_bytes(b"\xef\xbb\xbfx,y\n1,2\n", "t.csv", &ReadOptions::default()).unwrap();
         assert_eq!(data.names(), Some(&["x".to_string()][..]));
-    }
-
-    #[test]
-    fn half_full_is_dense_and_less_is_sparse() {
-        let half = matrix(2, vec![0, 1, 2], vec![0, 1], vec![3.0, 4.0]).unwrap();
-        assert!(matches!(half, Matrix::Dense(_)));
-        assert_eq!((half.row(0), half.row(1)), (vec![3.0, 0.0], vec![0.0, 4.0]));
-        let less = matrix(3, vec![0, 1, 2], vec![0, 1], vec![3.0, 4.0]).unwrap();
-        assert!(matches!(less, Matrix::Sparse(_)));
-        assert_eq!((less.row(0), less.row(1)), (vec![3.0, 0.0, 0.0], vec![0.0, 4.0, 0.0]));
     }
 
     #[test]

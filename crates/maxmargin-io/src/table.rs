@@ -2,27 +2,27 @@
 //!
 //! One column is the label, kept as written; all others are numbers, or, on request, one column for each value.
 //! Blanks around a cell do not count. Cost: one pass over the bytes, and one more where values become columns.
+//!
+//! As with LIBSVM text there is a short way, for rows of plain numbers, and a long one that knows of everything else.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use csv::{ReaderBuilder, StringRecord};
-use maxmargin::data::{Dataset, Label, Labels};
 use maxmargin::error::{listed, quoted};
 
+use crate::block::{Block, check_text};
+use crate::cells::{Record, Span, cell_start, skip_line_ends};
+use crate::compressed::without_compression;
 use crate::error::Error;
 use crate::number::number;
-use crate::read::{ReadOptions, Source, asked_twice, matrix, no_rows};
+use crate::read::{ReadOptions, asked_twice, content, data_error, no_rows};
+use crate::rows::{Fault, Place, Rows, short_form};
 
 /// A column of more values than this is hardly a category.
 const VALUES_LIMIT: usize = 1000;
 
-/// Reads CSV.
-pub(crate) fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, Error> {
-    let table = Table::new(*source, options)?;
-    let kinds = table.kinds(options)?;
-    table.rows(&kinds)
-}
+/// How many lines are looked at to find the separator.
+const TELLING_LINES: usize = 10;
 
 /// What a cell holds.
 enum Cell {
@@ -34,11 +34,6 @@ enum Cell {
 
 impl Cell {
     fn new(text: &str) -> Self {
-        if let Some((number, end)) = number(text.as_bytes(), 0)
-            && end == text.len()
-        {
-            return Cell::Number(number);
-        }
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Cell::Number(number),
             Ok(number) if number.is_nan() => Cell::Missing,
@@ -61,16 +56,26 @@ fn has_decimal_comma(text: &str) -> bool {
 }
 
 /// What becomes of a column.
+#[derive(Debug)]
 enum Kind {
     Number,
     /// One column for each of these, sorted.
     Values(Vec<String>),
 }
 
-/// A text whose columns are known.
-struct Table<'a> {
-    source: Source<'a>,
-    separator: u8,
+/// What a cell of a row is for.
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    Nothing,
+    Label,
+    Feature(usize),
+}
+
+/// A table whose columns are known.
+#[derive(Debug)]
+pub(crate) struct Table {
+    origin: String,
+    pub(crate) separator: u8,
     header: bool,
     /// How many cells each row has.
     width: usize,
@@ -82,69 +87,110 @@ struct Table<'a> {
     /// The columns that are not the label, in the order of the data set.
     features: Vec<usize>,
     /// The names of the features that the user chose, as written.
-    chosen: Option<&'a [String]>,
+    chosen: Option<Vec<String>>,
+    roles: Vec<Role>,
+    kinds: Vec<Kind>,
 }
 
-impl<'a> Table<'a> {
-    fn new(source: Source<'a>, options: &'a ReadOptions) -> Result<Self, Error> {
-        let separator = find_separator(&source);
-        let mut records = Records::new(source, separator);
-        let (start, first) =
-            records.next()?.map(|(start, record)| (start, record.clone())).ok_or_else(|| no_rows(&source))?;
-        let second = records.next()?.map(|(_, record)| record.clone());
+/// How much of a text of whole lines tells what its columns are: two records and some lines. `None` when it does not reach
+/// so far. When it is no text up to there, the part ends with the first byte that is none.
+pub(crate) fn telling_part(origin: &str, bytes: &[u8], is_all: bool) -> Option<usize> {
+    let (text, fault) = match check_text(bytes) {
+        Ok(text) => (text, None),
+        Err(at) => (check_text(&bytes[..at]).unwrap_or_default(), Some(at + 1)),
+    };
+    let mut filled = text.split_inclusive('\n').filter(|line| !line.trim().is_empty());
+    let lines = filled
+        .nth(TELLING_LINES - 1)
+        .filter(|line| line.ends_with('\n'))
+        .map(|line| line.as_ptr() as usize - text.as_ptr() as usize + line.len());
+    let whole = is_all.then_some(bytes.len());
+    let Some(lines) = lines else { return fault.or(whole) };
+    let (separator, mut record) = (find_separator(origin, text), Record::default());
+    let end = |span: Span| (span.open.is_none() && text[..span.next].ends_with(['\n', '\r'])).then_some(span.next);
+    let first = record.read(text, 0, separator).and_then(end);
+    let second = first.and_then(|at| record.read(text, at, separator)).and_then(end);
+    second.map(|end| end.max(lines)).or(fault).or(whole)
+}
+
+impl Table {
+    /// Finds out about the columns from a part of the text that tells.
+    pub(crate) fn new(origin: &str, part: &str, options: &ReadOptions) -> Result<Self, Error> {
+        let separator = find_separator(origin, part);
+        let block = Block::of(part.as_bytes());
+        let syntax = |fault: Fault| fault.error(origin, 0);
+        let (mut first, mut second) = (Record::default(), Record::default());
+        let span = first.read(part, 0, separator).ok_or_else(|| no_rows(origin))?;
+        let start = span.start;
+        let check_closed = |open: Option<usize>| open.map_or(Ok(()), |at| Err(syntax(never_closed(&block, at))));
+        check_closed(span.open)?;
+        let second_span = second.read(part, span.next, separator);
+        check_closed(second_span.and_then(|span| span.open))?;
+        let second = second_span.map(|_| second);
         let width = first.len();
         if !(width >= 2 || options.unlabelled) {
-            return Err(source.syntax(
+            return Err(syntax(Fault::new(
+                &block,
                 start,
                 "one column",
                 "a label column and at least one more",
                 "separate the cells with commas, semicolons or tabs",
-            ));
+            )));
         }
         let header = has_header(&first, second.as_ref(), options);
         let mut table = Table {
-            source,
+            origin: origin.into(),
             separator,
             header,
             width,
-            first_line: source.line(start),
+            first_line: Place::new(&block, start).line,
             names: Vec::new(),
             label: None,
             features: Vec::new(),
-            chosen: options.columns.as_deref(),
+            chosen: options.columns.clone(),
+            roles: vec![Role::Nothing; width],
+            kinds: Vec::new(),
         };
         if header {
-            table.names = table.read_names(start, &first)?;
+            table.names = table.read_names(&block, start, &first).map_err(syntax)?;
         }
         if !options.unlabelled {
             table.label = Some(options.label.as_deref().map_or(Ok(width - 1), |name| table.find(name))?);
         }
-        table.features = match table.chosen {
+        table.features = match &table.chosen {
             Some(names) => names.iter().map(|name| table.find(name)).collect::<Result<_, _>>()?,
             None => (0..width).filter(|&place| Some(place) != table.label).collect(),
         };
         let mut seen = HashSet::new();
         if let Some(place) = table.features.iter().position(|&place| !seen.insert(place)) {
-            let name = table.chosen.map_or("", |names| &names[place]);
-            return Err(asked_twice(&source, name));
+            let name = table.chosen.as_ref().map_or("", |names| &names[place]);
+            return Err(asked_twice(origin, name));
         }
         if let Some(label) = table.label
             && table.features.contains(&label)
         {
-            return Err(source.data(maxmargin::Error::Combination {
-                what: format!("{} is the label and also among the columns to keep", table.describe(label)),
-                help: "leave it out of --columns, or choose another with --label".into(),
-            }));
+            return Err(data_error(
+                origin,
+                maxmargin::Error::Combination {
+                    what: format!("{} is the label and also among the columns to keep", table.describe(label)),
+                    help: "leave it out of --columns, or choose another with --label".into(),
+                },
+            ));
         }
         if header && second.is_none() {
             let help = "add rows, or say that the first line is a row: --no-header";
-            return Err(source.content("a header without rows", "at least one row", help));
+            return Err(content(origin, "a header without rows", "at least one row", help));
         }
+        table.features.iter().enumerate().for_each(|(feature, &place)| table.roles[place] = Role::Feature(feature));
+        if let Some(label) = table.label {
+            table.roles[label] = Role::Label;
+        }
+        table.kinds = table.features.iter().map(|_| Kind::Number).collect();
         Ok(table)
     }
 
     /// The names in the header; a column without one goes by its number.
-    fn read_names(&self, start: usize, header: &StringRecord) -> Result<Vec<String>, Error> {
+    fn read_names(&self, block: &Block, start: usize, header: &Record) -> Result<Vec<String>, Fault> {
         let mut known = HashMap::new();
         let mut names = Vec::with_capacity(header.len());
         for (place, cell) in header.iter().enumerate() {
@@ -154,6 +200,7 @@ impl<'a> Table<'a> {
             };
             if let Some(other) = known.insert(name.clone(), place) {
                 return Err(self.fault(
+                    block,
                     start,
                     place,
                     format!("the name {} of column {} again", quoted(&name), other + 1),
@@ -170,14 +217,13 @@ impl<'a> Table<'a> {
     fn find(&self, name: &str) -> Result<usize, Error> {
         let number = || name.parse().ok().filter(|number| (1..=self.width).contains(number)).map(|number| number - 1);
         self.names.iter().position(|known| known == name).or_else(number).ok_or_else(|| {
-            self.source.data(maxmargin::Error::Data {
-                what: format!("there is no column {}", quoted(name)),
-                help: if self.header {
-                    format!("the columns are {}", listed(self.names.iter().map(|name| quoted(name)), 8))
-                } else {
-                    format!("the columns are numbered 1 to {}; with a header they have names: --header", self.width)
-                },
-            })
+            let what = format!("there is no column {}", quoted(name));
+            let help = if self.header {
+                format!("the columns are {}", listed(self.names.iter().map(|name| quoted(name)), 8))
+            } else {
+                format!("the columns are numbered 1 to {}; with a header they have names: --header", self.width)
+            };
+            data_error(&self.origin, maxmargin::Error::Data { what, help })
         })
     }
 
@@ -189,84 +235,28 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// What becomes of each feature.
-    fn kinds(&self, options: &ReadOptions) -> Result<Vec<Kind>, Error> {
-        if !options.categorical {
-            return Ok(self.features.iter().map(|_| Kind::Number).collect());
-        }
-        let mut values = vec![BTreeSet::new(); self.features.len()];
-        let mut is_text = vec![false; self.features.len()];
-        let mut records = self.records()?;
-        while let Some((start, record)) = records.next()? {
-            self.check_width(start, record)?;
-            for (feature, &place) in self.features.iter().enumerate() {
-                let text = record[place].trim();
-                is_text[feature] |= matches!(Cell::new(text), Cell::Text);
-                // One above the limit is enough to see that it is exceeded.
-                if values[feature].len() <= VALUES_LIMIT && !values[feature].contains(text) {
-                    values[feature].insert(text.to_string());
-                }
-                if is_text[feature] && values[feature].len() > VALUES_LIMIT {
-                    return Err(Error::Limit {
-                        path: self.source.origin.into(),
-                        what: format!("{} has more than {VALUES_LIMIT} different values", self.describe(place)),
-                        help: "name the columns to keep with --columns, or join rare values".into(),
-                    });
-                }
-            }
-        }
-        let kind = |(values, is_text)| match is_text {
-            true => Kind::Values(BTreeSet::into_iter(values).collect()),
-            false => Kind::Number,
+    /// How many columns the data set has.
+    pub(crate) fn columns(&self) -> usize {
+        let columns = |kind: &Kind| match kind {
+            Kind::Number => 1,
+            Kind::Values(values) => values.len(),
         };
-        Ok(values.into_iter().zip(is_text).map(kind).collect())
+        self.kinds.iter().map(columns).sum()
     }
 
-    fn rows(&self, kinds: &[Kind]) -> Result<Dataset, Error> {
-        let (mut offsets, mut indices, mut values, mut labels) = (vec![0], Vec::new(), Vec::new(), Vec::new());
-        let mut columns = 0;
-        let mut records = self.records()?;
-        while let Some((start, record)) = records.next()? {
-            self.check_width(start, record)?;
-            labels.push(self.read_label(start, record)?);
-            columns = 0;
-            for (&place, kind) in self.features.iter().zip(kinds) {
-                let text = record[place].trim();
-                let (step, width, value) = match (Cell::new(text), kind) {
-                    (Cell::Number(value), Kind::Number) => (0, 1, value),
-                    (Cell::Number(_) | Cell::Text, Kind::Values(values)) => {
-                        let step = values.binary_search_by(|value| value.as_str().cmp(text));
-                        (step.unwrap_or_default(), values.len(), 1.0)
-                    }
-                    (cell, _) => return Err(self.bad_cell(start, place, text, cell)),
-                };
-                if value != 0.0 {
-                    indices.push((columns + step) as u32);
-                    values.push(value);
-                }
-                columns += width;
-            }
-            offsets.push(values.len() as u64);
-        }
-        let names = self.feature_names(kinds);
-        matrix(columns, offsets, indices, values)
-            .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))
-            .and_then(|data| match names {
-                Some(names) => data.with_names(names),
-                None => Ok(data),
-            })
-            .map_err(|error| self.source.data(error))
+    /// Whether all columns of each row are read, zeros as well.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.kinds.iter().all(|kind| matches!(kind, Kind::Number))
     }
 
     /// The names of the columns of the data set; none when the file has none and nothing makes them needed.
-    fn feature_names(&self, kinds: &[Kind]) -> Option<Vec<String>> {
-        let all_numbers = kinds.iter().all(|kind| matches!(kind, Kind::Number));
-        if !self.header && self.chosen.is_none() && all_numbers {
+    pub(crate) fn feature_names(&self) -> Option<Vec<String>> {
+        if !self.header && self.chosen.is_none() && self.is_dense() {
             return None;
         }
         let mut names = Vec::new();
-        for (feature, (&place, kind)) in self.features.iter().zip(kinds).enumerate() {
-            let name = match self.chosen {
+        for (feature, (&place, kind)) in self.features.iter().zip(&self.kinds).enumerate() {
+            let name = match &self.chosen {
                 Some(chosen) => chosen[feature].clone(),
                 None => self.names.get(place).cloned().unwrap_or_else(|| (place + 1).to_string()),
             };
@@ -278,27 +268,171 @@ impl<'a> Table<'a> {
         Some(names)
     }
 
-    fn read_label(&self, start: usize, record: &StringRecord) -> Result<Label, Error> {
-        let Some(place) = self.label else { return Ok(Label::new("0")) };
-        let text = record[place].trim();
+    /// Reads a block. The rows before the first fault are whole.
+    pub(crate) fn read(&self, block: &Block, rows: &mut Rows) {
+        rows.clear();
+        rows.columns = self.columns() as u64;
+        let (text, not_text) = block.text();
+        let is_dense = self.is_dense();
+        let (padded, mut record) = (block.padded(), Record::default());
+        let mut at = 0;
+        if block.number == 0 && self.header {
+            at = record.read(text, at, self.separator).map_or(text.len(), |span| span.next);
+        }
+        loop {
+            at = skip_line_ends(text.as_bytes(), at);
+            if at >= text.len() {
+                break;
+            }
+            if is_dense && let Some(next) = self.short_row(text, padded, at, rows) {
+                at = next;
+                continue;
+            }
+            rows.forget_row();
+            let Some(span) = record.read(text, at, self.separator) else { break };
+            if let Err(fault) = self.long_row(block, span.start, span.open, &record, rows) {
+                rows.forget_row();
+                rows.fault = Some(fault);
+                return;
+            }
+            at = span.next;
+        }
+        rows.lines = memchr::memchr_iter(b'\n', block.bytes()).count();
+        rows.fault = not_text;
+    }
+
+    /// Reads a row of plain numbers and returns where it ends; `None` when it is of another form, and then some of it may
+    /// have been read.
+    #[inline]
+    fn short_row(&self, text: &str, padded: &[u8], start: usize, rows: &mut Rows) -> Option<usize> {
+        let separator = self.separator;
+        let is_end = |byte: u8| byte == separator || byte == b'\n' || byte == b'\r';
+        let base = rows.values.len();
+        rows.values.resize(base + self.features.len(), 0.0);
+        let row = &mut rows.values[base..];
+        let (mut at, mut filled, mut label) = (start, 0, None);
+        for (place, role) in self.roles.iter().enumerate() {
+            if place > 0 {
+                if padded[at] != separator {
+                    return None;
+                }
+                at += 1;
+            }
+            if let Role::Feature(feature) = *role
+                && let Some((value, end)) = number(padded, at, is_end)
+            {
+                // A zero has no sign.
+                row[feature] = value + 0.0;
+                filled += u64::from(value != 0.0);
+                at = end;
+                continue;
+            }
+            let cell = at;
+            while !is_end(padded[at]) {
+                at += 1;
+            }
+            if padded[cell] == b'"' {
+                return None;
+            }
+            match *role {
+                Role::Nothing => {}
+                Role::Feature(feature) => match Cell::new(text[cell..at].trim()) {
+                    Cell::Number(value) => {
+                        row[feature] = value + 0.0;
+                        filled += u64::from(value != 0.0);
+                    }
+                    _ => return None,
+                },
+                Role::Label => label = Some((cell, at)),
+            }
+        }
+        // The text may end here, without a line end of its own.
+        if at < text.len() && !matches!(padded[at], b'\n' | b'\r') {
+            return None;
+        }
+        let code = match label {
+            None if self.label.is_none() => rows.words.code("0"),
+            None => return None,
+            Some((cell, end)) => match short_form(&padded[cell..end]).and_then(|short| rows.words.known(short)) {
+                Some(code) => code,
+                None => {
+                    let label = text[cell..end].trim();
+                    if is_missing(label) {
+                        return None;
+                    }
+                    rows.words.code(label)
+                }
+            },
+        };
+        rows.codes.push(code);
+        rows.filled += filled;
+        rows.ends.push(rows.values.len() as u64);
+        Some(at)
+    }
+
+    /// Reads a row, or says what is wrong with it.
+    fn long_row(
+        &self,
+        block: &Block,
+        start: usize,
+        open: Option<usize>,
+        record: &Record,
+        rows: &mut Rows,
+    ) -> Result<(), Fault> {
+        if let Some(cell) = open {
+            return Err(never_closed(block, cell));
+        }
+        self.check_width(block, start, record)?;
+        let label = self.read_label(block, start, record)?;
+        let is_dense = self.is_dense();
+        let mut column = 0;
+        for (&place, kind) in self.features.iter().zip(&self.kinds) {
+            let text = record.get(place).unwrap_or_default().trim();
+            let (step, width, value) = match (Cell::new(text), kind) {
+                (Cell::Number(value), Kind::Number) => (0, 1, value),
+                (Cell::Number(_) | Cell::Text, Kind::Values(values)) => {
+                    let step = values.binary_search_by(|value| value.as_str().cmp(text));
+                    (step.unwrap_or_default(), values.len(), 1.0)
+                }
+                (cell, _) => return Err(self.bad_cell(block, start, place, text, cell)),
+            };
+            if is_dense {
+                // A zero has no sign.
+                rows.values.push(value + 0.0);
+                rows.filled += u64::from(value != 0.0);
+            } else if value != 0.0 {
+                rows.indices.push((column + step) as u32);
+                rows.values.push(value);
+            }
+            column += width;
+        }
+        rows.ends.push(rows.values.len() as u64);
+        let code = rows.words.code(label);
+        rows.codes.push(code);
+        Ok(())
+    }
+
+    fn read_label<'r>(&self, block: &Block, start: usize, record: &'r Record) -> Result<&'r str, Fault> {
+        let Some(place) = self.label else { return Ok("0") };
+        let text = record.get(place).unwrap_or_default().trim();
         if is_missing(text) {
             let found = format!("{} in {}", missing(text), self.describe(place));
-            return Err(self.fault(start, place, found, "a label", "fill the label in, or remove the row"));
+            return Err(self.fault(block, start, place, found, "a label", "fill the label in, or remove the row"));
         }
-        Ok(Label::new(text))
+        Ok(text)
     }
 
     #[cold]
-    fn bad_cell(&self, start: usize, place: usize, text: &str, cell: Cell) -> Error {
+    fn bad_cell(&self, block: &Block, start: usize, place: usize, text: &str, cell: Cell) -> Fault {
         let column = self.describe(place);
         match cell {
             Cell::Missing => {
                 let help = "fill the value in (with the column's mean, say), or remove the row";
-                self.fault(start, place, format!("{} in {column}", missing(text)), "a value", help)
+                self.fault(block, start, place, format!("{} in {column}", missing(text)), "a value", help)
             }
             Cell::Infinite => {
                 let help = "leave the row out, or correct the value";
-                self.fault(start, place, format!("{} in {column}", quoted(text)), "a finite number", help)
+                self.fault(block, start, place, format!("{} in {column}", quoted(text)), "a finite number", help)
             }
             Cell::Text | Cell::Number(_) => {
                 let mut help = String::new();
@@ -309,146 +443,127 @@ impl<'a> Table<'a> {
                         "make a column of each value with --categorical, or name the columns to keep with --columns",
                     );
                 }
-                if !self.header && !has_decimal_comma(text) && self.source.line(start) == self.first_line {
+                let is_first = block.number == 0 && Place::new(block, start).line == self.first_line;
+                if !self.header && !has_decimal_comma(text) && is_first {
                     help.push_str("; if this line names the columns, pass --header");
                 }
-                self.fault(start, place, format!("{} in {column}", quoted(text)), "a number", help)
+                self.fault(block, start, place, format!("{} in {column}", quoted(text)), "a number", help)
             }
         }
     }
 
-    fn check_width(&self, start: usize, record: &StringRecord) -> Result<(), Error> {
+    fn check_width(&self, block: &Block, start: usize, record: &Record) -> Result<(), Fault> {
         if record.len() == self.width {
             return Ok(());
         }
         let cells = |count| if count == 1 { "1 cell".into() } else { format!("{count} cells") };
         // More cells than names or fewer; the place is the first one too many, or the end of the row.
-        Err(self.source.syntax(
-            self.cell_start(start, self.width.min(record.len())),
+        Err(self.fault(
+            block,
+            start,
+            self.width.min(record.len()),
             format!("a row of {}", cells(record.len())),
             format!("{} as in line {}", self.width, self.first_line),
             "give each row as many cells, and put cells that hold the separator in quotes",
         ))
     }
 
-    /// A fault in a cell of the record that starts at a byte of the text.
+    /// A fault in a cell of the record that starts at a byte of a block.
     fn fault(
         &self,
+        block: &Block,
         start: usize,
         place: usize,
         found: impl Into<String>,
         expected: impl Into<String>,
         help: impl Into<String>,
-    ) -> Error {
-        self.source.syntax(self.cell_start(start, place), found, expected, help)
+    ) -> Fault {
+        let at = cell_start(block.bytes(), start, self.separator, place);
+        Fault::new(block, at, found, expected, help)
+    }
+}
+
+/// The values of the columns of words, gathered from block after block.
+pub(crate) struct Categories {
+    values: Vec<BTreeSet<String>>,
+    is_text: Vec<bool>,
+}
+
+impl Categories {
+    pub(crate) fn new(table: &Table) -> Self {
+        let count = table.features.len();
+        Categories { values: vec![BTreeSet::new(); count], is_text: vec![false; count] }
     }
 
-    /// The byte where a cell starts, found by walking through its record once more.
-    fn cell_start(&self, start: usize, place: usize) -> usize {
-        walk(self.source.text.as_bytes(), start, self.separator).take(place + 1).last().map_or(start, |cell| cell.start)
-    }
-
-    /// The rows, without the header.
-    fn records(&self) -> Result<Records<'a>, Error> {
-        let mut records = Records::new(self.source, self.separator);
-        if self.header {
-            records.next()?;
+    /// Looks through a block that comes after so many lines.
+    pub(crate) fn add(&mut self, table: &Table, block: &Block, lines: usize) -> Result<(), CategoryFault> {
+        let (text, not_text) = block.text();
+        let mut record = Record::default();
+        let mut at = 0;
+        if block.number == 0 && table.header {
+            at = record.read(text, at, table.separator).map_or(text.len(), |span| span.next);
         }
-        Ok(records)
+        let syntax = |fault: Fault| CategoryFault::Fault(fault, lines);
+        while let Some(span) = record.read(text, at, table.separator) {
+            if let Some(cell) = span.open {
+                return Err(syntax(never_closed(block, cell)));
+            }
+            table.check_width(block, span.start, &record).map_err(syntax)?;
+            for (feature, &place) in table.features.iter().enumerate() {
+                let text = record.get(place).unwrap_or_default().trim();
+                let values = &mut self.values[feature];
+                self.is_text[feature] |= matches!(Cell::new(text), Cell::Text);
+                // One above the limit is enough to see that it is exceeded.
+                if values.len() <= VALUES_LIMIT && !values.contains(text) {
+                    values.insert(text.to_string());
+                }
+                if self.is_text[feature] && values.len() > VALUES_LIMIT {
+                    return Err(CategoryFault::Limit(Error::Limit {
+                        path: table.origin.clone(),
+                        what: format!("{} has more than {VALUES_LIMIT} different values", table.describe(place)),
+                        help: "name the columns to keep with --columns, or join rare values".into(),
+                    }));
+                }
+            }
+            at = span.next;
+        }
+        not_text.map_or(Ok(()), |fault| Err(syntax(fault)))
     }
+
+    /// Makes columns of the values.
+    pub(crate) fn finish(self, table: &mut Table) {
+        let kind = |(values, is_text)| match is_text {
+            true => Kind::Values(BTreeSet::into_iter(values).collect()),
+            false => Kind::Number,
+        };
+        table.kinds = self.values.into_iter().zip(self.is_text).map(kind).collect();
+    }
+}
+
+/// Why the values of columns could not be gathered.
+pub(crate) enum CategoryFault {
+    /// A fault in a block, and the lines before it.
+    Fault(Fault, usize),
+    Limit(Error),
+}
+
+#[cold]
+fn never_closed(block: &Block, cell: usize) -> Fault {
+    let help = "close the quote, and write a quote within a cell twice";
+    Fault::new(block, cell, "a quote that is never closed", "a closing quote", help)
 }
 
 fn missing(text: &str) -> String {
     if text.is_empty() { "an empty cell".into() } else { format!("the missing value {}", quoted(text)) }
 }
 
-/// The records of a text, each with the byte where it starts.
-struct Records<'a> {
-    source: Source<'a>,
-    separator: u8,
-    reader: csv::Reader<&'a [u8]>,
-    record: StringRecord,
-}
-
-impl<'a> Records<'a> {
-    fn new(source: Source<'a>, separator: u8) -> Self {
-        let mut builder = ReaderBuilder::new();
-        builder.delimiter(separator).has_headers(false).flexible(true);
-        Records { source, separator, reader: builder.from_reader(source.text.as_bytes()), record: StringRecord::new() }
-    }
-
-    /// The next record; the one before is overwritten.
-    fn next(&mut self) -> Result<Option<(usize, &StringRecord)>, Error> {
-        let more = self.reader.read_record(&mut self.record).map_err(|error| {
-            let found = format!("a table that cannot be read ({})", quoted(&error.to_string()));
-            self.source.content(found, "CSV", "save the file as CSV once more")
-        })?;
-        if !more {
-            return Ok(None);
-        }
-        let bytes = self.source.text.as_bytes();
-        // The reader skips empty lines, but counts them to the record after them.
-        let mut start = self.record.position().map_or(0, |position| position.byte() as usize).min(bytes.len());
-        while start < bytes.len() && matches!(bytes[start], b'\r' | b'\n') {
-            start += 1;
-        }
-        // A quote that is never closed swallows the rest of the text, so only the last record can have one.
-        if self.reader.position().byte() as usize >= bytes.len()
-            && let Some(cell) = walk(bytes, start, self.separator).last()
-            && cell.open
-        {
-            let help = "close the quote, and write a quote within a cell twice";
-            return Err(self.source.syntax(cell.start, "a quote that is never closed", "a closing quote", help));
-        }
-        Ok(Some((start, &self.record)))
-    }
-}
-
-/// A cell of a record: where it starts, and whether its quote is never closed.
-struct Walked {
-    start: usize,
-    open: bool,
-}
-
-/// Walks through the cells of the record that starts at `at`.
-fn walk(bytes: &[u8], at: usize, separator: u8) -> impl Iterator<Item = Walked> + '_ {
-    let mut next = Some(at);
-    std::iter::from_fn(move || {
-        let start = next?;
-        let mut at = start;
-        if bytes.get(at) == Some(&b'"') {
-            at += 1;
-            loop {
-                match memchr::memchr(b'"', bytes.get(at..).unwrap_or_default()) {
-                    None => {
-                        next = None;
-                        return Some(Walked { start, open: true });
-                    }
-                    // A quote within the cell is written twice.
-                    Some(length) if bytes.get(at + length + 1) == Some(&b'"') => at += length + 2,
-                    Some(length) => {
-                        at += length + 1;
-                        break;
-                    }
-                }
-            }
-        }
-        while let Some(&byte) = bytes.get(at)
-            && !(byte == separator || byte == b'\n' || byte == b'\r')
-        {
-            at += 1;
-        }
-        next = (bytes.get(at) == Some(&separator)).then_some(at + 1);
-        Some(Walked { start, open: false })
-    })
-}
-
 /// The separator: a tab in a file named so, else the one that splits the first lines alike.
-fn find_separator(source: &Source) -> u8 {
-    if Path::new(source.origin).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv")) {
+fn find_separator(origin: &str, text: &str) -> u8 {
+    if Path::new(without_compression(origin)).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"))
+    {
         return b'\t';
     }
-    let lines = source.text.lines().filter(|line| !line.trim().is_empty()).take(10);
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).take(TELLING_LINES);
     let counts: Vec<[usize; 3]> = lines.map(count_separators).collect();
     let first = counts.first().copied().unwrap_or_default();
     let alike = |&candidate: &usize| first[candidate] > 0 && counts.iter().all(|c| c[candidate] == first[candidate]);
@@ -481,7 +596,7 @@ fn count_separators(line: &str) -> [usize; 3] {
 /// Whether the first record names the columns.
 ///
 /// It does when a column is asked for by name, when a text stands above a number, or when the label column says `label`.
-fn has_header(first: &StringRecord, second: Option<&StringRecord>, options: &ReadOptions) -> bool {
+fn has_header(first: &Record, second: Option<&Record>, options: &ReadOptions) -> bool {
     if let Some(header) = options.header {
         return header;
     }
@@ -509,9 +624,15 @@ fn has_header(first: &StringRecord, second: Option<&StringRecord>, options: &Rea
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::{Format, read_bytes};
+    use maxmargin::data::Dataset;
+
+    fn read(text: &str, origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
+        read_bytes(text.as_bytes(), origin, &ReadOptions { format: Some(Format::Csv), ..options.clone() })
+    }
 
     fn read_named(text: &str, origin: &str, options: &ReadOptions) -> Dataset {
-        read(&Source { origin, text }, options).unwrap()
+        read(text, origin, options).unwrap()
     }
 
     fn read_text(text: &str) -> Dataset {
@@ -542,7 +663,7 @@ mod tests {
 
     #[test]
     fn a_missing_value_in_the_first_row_does_not_make_it_a_header() {
-        let error = read(&Source { origin: "t.csv", text: "?,2,a\n3,4,b\n" }, &ReadOptions::default()).unwrap_err();
+        let error = read("?,2,a\n3,4,b\n", "t.csv", &ReadOptions::default()).unwrap_err();
         assert!(error.to_string().starts_with("t.csv:1:1: found the missing value"), "{error}");
     }
 
@@ -622,7 +743,7 @@ mod tests {
     #[test]
     fn a_place_after_lines_within_quotes_is_right() {
         let text = "x,y,k\n\n1,\"2\",\"a\n\nb\"\n3,\"z\",c\n";
-        let error = read(&Source { origin: "t.csv", text }, &ReadOptions::default()).unwrap_err();
+        let error = read(text, "t.csv", &ReadOptions::default()).unwrap_err();
         assert!(error.to_string().starts_with("t.csv:6:3: found \"z\" in column 2 \"y\""), "{error}");
     }
 

@@ -7,7 +7,7 @@ use maxmargin::data::{Dataset, Label};
 use maxmargin::error::quoted;
 
 use crate::error::Error;
-use crate::read::is_blank;
+use crate::libsvm::is_blank;
 use crate::table::is_missing;
 
 /// Writes LIBSVM text: `label index:value ...`, indices from 1, zeros left out, group numbers as `qid`.

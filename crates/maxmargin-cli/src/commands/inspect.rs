@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
     let data = match &origin {
         None => None,
         Some(origin) => {
-            let source = origin.fetch(arguments.reading.seed)?;
+            let source = origin.fetch(arguments.reading.seed, &workers, words)?;
             let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
             if !found.labelled {
                 return Err(Failure::new(

@@ -1,5 +1,6 @@
 //! `kernel-check`: is a function a kernel on this data?
 
+use maxmargin::Workers;
 use maxmargin::data::{Scaling, ScalingKind};
 use maxmargin::kernel::{Kernel, Points, mercer_check};
 use serde_json::json;
@@ -14,9 +15,10 @@ use crate::report::{Page, counted, json_line, number};
 /// Looks at the eigenvalues.
 pub(super) fn run(arguments: &KernelCheck) -> Result<ExitCode, Failure> {
     let params = arguments.kernel.params()?;
-    let origin = Origin::new(&arguments.data, Words { quiet: false })?;
+    let words = Words { quiet: false };
+    let origin = Origin::new(&arguments.data, words)?;
     let options = arguments.reading.options(arguments.columns.as_deref());
-    let data = origin.fetch(arguments.reading.seed)?.read(&options)?;
+    let data = origin.fetch(arguments.reading.seed, &Workers::new(0)?, words)?.read_once(&options)?;
     let matrix = match arguments.scale {
         ScalingKind::None => data.matrix().clone(),
         kind => Scaling::learn(kind, data.matrix()).apply(data.matrix())?,

@@ -25,8 +25,10 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     let target = arguments.output.as_deref().map(|path| Target::new(path, &read)).transpose()?;
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
-    let source = origin.fetch(arguments.reading.seed)?;
+    let started = Instant::now();
+    let source = origin.fetch(arguments.reading.seed, &workers, words)?;
     let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
+    let read_seconds = started.elapsed().as_secs_f64();
     let aligned = model.align(&found.data)?;
     let started = Instant::now();
     let predictions = model.predict_aligned(aligned, &workers);
@@ -56,6 +58,7 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
             "rows": rows,
             "errors": score.map(|score| score.errors),
             "accuracy": score.map(|score| score.accuracy()),
+            "read_seconds": read_seconds,
             "predict_seconds": predict_seconds,
         });
         if !to_file {

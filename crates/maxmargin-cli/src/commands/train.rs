@@ -222,7 +222,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     let words = plan.words;
     let started = Instant::now();
     let options = arguments.reading.options(arguments.columns.as_deref());
-    let whole = plan.origin.fetch(arguments.reading.seed)?.read(&options)?;
+    let whole = plan.origin.fetch(arguments.reading.seed, &plan.workers, words)?.read_once(&options)?;
     let (data, held_out) = match arguments.holdout {
         None => (whole, None),
         Some(share) => {
@@ -231,7 +231,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         }
     };
     let test = match &plan.test {
-        Some(origin) => Some(read_test(origin, &data, arguments, words)?),
+        Some(origin) => Some(read_test(origin, &data, arguments, &plan)?),
         None => held_out,
     };
     let read_seconds = started.elapsed().as_secs_f64();
@@ -282,9 +282,11 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     let interrupted = interrupt::asked();
 
     let keep = !interrupted || arguments.save_partial;
+    let saving = Instant::now();
     if keep {
         model_file::save(&plan.model, &model)?;
     }
+    let save_seconds = saving.elapsed().as_secs_f64();
     let cut = |machine: &Machine| matches!(machine.stop, Stop::Interrupted | Stop::TimeLimit);
     let cut = model.machines().iter().any(cut);
     let kept = watch.keeper().is_some_and(|keeper| keeper.written().load(Ordering::Relaxed));
@@ -318,6 +320,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         model: &model,
         read_seconds,
         train_seconds,
+        save_seconds,
         training_errors,
         test,
         notes,
@@ -354,9 +357,9 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
 }
 
 /// Reads the test before the work starts, in the columns of the training data.
-fn read_test(origin: &Origin, data: &Dataset, arguments: &Train, words: Words) -> Result<Dataset, Failure> {
-    let source = origin.fetch(arguments.reading.seed)?;
-    let found = input::read_for_model(&source, data, &arguments.reading, false, words)?;
+fn read_test(origin: &Origin, data: &Dataset, arguments: &Train, plan: &Plan) -> Result<Dataset, Failure> {
+    let source = origin.fetch(arguments.reading.seed, &plan.workers, plan.words)?;
+    let found = input::read_for_model(&source, data, &arguments.reading, false, plan.words)?;
     if found.labelled {
         return Ok(found.data);
     }

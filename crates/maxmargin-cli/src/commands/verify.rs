@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     arguments.holdout.map_or(Ok(()), super::train::check_share)?;
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
-    let source = origin.fetch(arguments.reading.seed)?;
+    let source = origin.fetch(arguments.reading.seed, &workers, words)?;
     let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
     if !found.labelled {
         return Err(Failure::new(

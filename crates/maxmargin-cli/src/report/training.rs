@@ -19,6 +19,7 @@ pub(crate) struct Trained<'a> {
     pub(crate) model: &'a Model,
     pub(crate) read_seconds: f64,
     pub(crate) train_seconds: f64,
+    pub(crate) save_seconds: f64,
     pub(crate) training_errors: usize,
     pub(crate) test: Option<Score>,
     /// What the user should know, in whole sentences.
@@ -165,7 +166,9 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
         "stop": model.stop().name(),
         "converged": model.stop() == Stop::Converged,
         "iterations": machines.iter().map(|machine| machine.iterations).sum::<u64>(),
-        "seconds": { "read": trained.read_seconds, "train": trained.train_seconds },
+        "seconds": {
+            "read": trained.read_seconds, "train": trained.train_seconds, "save": trained.save_seconds
+        },
         "objective": objective,
         "violation": extreme(|certificate| certificate.violation, f64::max),
         "support_vectors": Support::of_model(model).json(),

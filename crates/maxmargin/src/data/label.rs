@@ -64,6 +64,14 @@ impl PartialOrd for Label {
     }
 }
 
+/// The place of a label among the classes, of which it may be a new one.
+fn place_among(known: &mut HashMap<Key, u32>, classes: &mut Vec<Label>, label: Label) -> u32 {
+    *known.entry(label.key()).or_insert_with(|| {
+        classes.push(label);
+        classes.len() as u32 - 1
+    })
+}
+
 /// A label for each row: the distinct classes, sorted, and each row's place among them.
 ///
 /// # Examples
@@ -85,24 +93,39 @@ impl Labels {
     pub fn new(labels: impl IntoIterator<Item = Label>) -> Self {
         let mut known: HashMap<Key, u32> = HashMap::new();
         let mut classes: Vec<Label> = Vec::new();
-        let codes: Vec<u32> = labels
-            .into_iter()
-            .map(|label| {
-                *known.entry(label.key()).or_insert_with(|| {
-                    classes.push(label);
-                    classes.len() as u32 - 1
-                })
-            })
-            .collect();
-        // From the order of appearance to sorted order.
+        let codes: Vec<u32> = labels.into_iter().map(|label| place_among(&mut known, &mut classes, label)).collect();
+        Self::sorted(classes, codes)
+    }
+
+    /// Labels that were told apart by their text: row `i` has the label `spellings[codes[i]]`.
+    ///
+    /// The same as [`Labels::new`] of the labels row by row, when the spellings are in the order in which they first occur.
+    /// Cost: a step for each row, the rest for each spelling.
+    ///
+    /// # Panics
+    /// When a code is out of range.
+    pub fn from_spellings(spellings: impl IntoIterator<Item = Label>, mut codes: Vec<u32>) -> Self {
+        let mut known: HashMap<Key, u32> = HashMap::new();
+        let mut classes: Vec<Label> = Vec::new();
+        let class: Vec<u32> = spellings.into_iter().map(|label| place_among(&mut known, &mut classes, label)).collect();
+        // Where each spelling is a class of its own, in sorted order, the codes are right as they are.
+        if class.len() > classes.len() {
+            codes.iter_mut().for_each(|code| *code = class[*code as usize]);
+        }
+        assert!(codes.iter().all(|&code| (code as usize) < classes.len()), "a code without a spelling");
+        Self::sorted(classes, codes)
+    }
+
+    /// From the order of appearance to sorted order.
+    fn sorted(classes: Vec<Label>, mut codes: Vec<u32>) -> Self {
         let mut order: Vec<usize> = (0..classes.len()).collect();
         order.sort_by(|&a, &b| classes[a].partial_cmp(&classes[b]).unwrap_or(Ordering::Equal));
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(rank, &class)| place[class] = rank as u32);
-        Labels {
-            classes: order.iter().map(|&class| classes[class].clone()).collect(),
-            codes: codes.iter().map(|&code| place[code as usize]).collect(),
+        if !order.is_sorted() {
+            codes.iter_mut().for_each(|code| *code = place[*code as usize]);
         }
+        Labels { classes: order.iter().map(|&class| classes[class].clone()).collect(), codes }
     }
 
     /// The distinct labels, sorted: numbers by value, then texts.
@@ -198,6 +221,26 @@ mod tests {
         let labels = labels(&["+1", "-1", "1", "1.0", "-0", "0"]);
         assert_eq!(texts(&labels), ["-1", "-0", "+1"]);
         assert_eq!(labels.codes(), [2, 0, 2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn labels_told_apart_by_their_text_are_those_of_the_rows() {
+        for texts in [&["+1", "-1", "1", "b", "-1", "1.0", "a"][..], &["a", "b", "a"], &["b", "a"], &["x"], &[]] {
+            let mut spellings: Vec<&str> = Vec::new();
+            let mut codes = Vec::new();
+            for text in texts {
+                if !spellings.contains(text) {
+                    spellings.push(text);
+                }
+                codes.push(spellings.iter().position(|known| known == text).unwrap() as u32);
+            }
+            let found = Labels::from_spellings(spellings.into_iter().map(Label::new), codes);
+            let expected = labels(texts);
+            assert_eq!(
+                (super::tests::texts(&found), found.codes()),
+                (super::tests::texts(&expected), expected.codes())
+            );
+        }
     }
 
     #[test]

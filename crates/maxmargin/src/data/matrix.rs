@@ -2,6 +2,11 @@
 
 use super::Buffer;
 use crate::error::Error;
+use crate::workers::Workers;
+
+/// How many rows, and how many numbers, a thread checks at a time.
+const CHECKED_ROWS: usize = 1 << 14;
+const CHECKED_VALUES: usize = 1 << 18;
 
 /// The numbers of a matrix, in the precision they came in. Arithmetic on them is in f64.
 #[derive(Clone, Debug)]
@@ -35,12 +40,23 @@ impl Values {
     }
 
     /// The place of the first number that is not finite.
-    fn first_not_finite(&self) -> Option<usize> {
+    fn first_not_finite(&self, workers: &Workers) -> Option<usize> {
         match self {
-            Values::F32(values) => values.iter().position(|value| !value.is_finite()),
-            Values::F64(values) => values.iter().position(|value| !value.is_finite()),
+            Values::F32(values) => first(values, workers, |value| !value.is_finite()),
+            Values::F64(values) => first(values, workers, |value| !value.is_finite()),
         }
     }
+}
+
+/// The place of the first number for which `is` holds.
+fn first<T: Copy + Sync>(values: &[T], workers: &Workers, is: impl Fn(T) -> bool + Sync) -> Option<usize> {
+    let found = workers.map_chunks(values.len(), CHECKED_VALUES, |some| {
+        let start = some.start;
+        // Without a way out in the middle, this is done many at a time.
+        let any = values[some.clone()].iter().fold(false, |any, &value| any | is(value));
+        any.then(|| values[some].iter().position(|&value| is(value)).unwrap_or(0) + start)
+    });
+    found.into_iter().flatten().next()
 }
 
 impl From<Vec<f64>> for Values {
@@ -104,6 +120,25 @@ impl Csr {
     fn span(&self, row: usize) -> std::ops::Range<usize> {
         self.offsets[row] as usize..self.offsets[row + 1] as usize
     }
+
+    /// Checks that the columns of a row increase, and that there are as many.
+    fn check_row(&self, row: usize) -> Result<(), Error> {
+        let entries = &self.indices[self.span(row)];
+        if !entries.is_sorted_by(|a, b| a < b) {
+            return Err(Error::Data {
+                what: format!("the columns of row {} do not increase", row + 1),
+                help: "sort each row by column and join repeated columns".into(),
+            });
+        }
+        match entries.last() {
+            Some(&last) if last as usize >= self.columns => Err(Error::Shape {
+                operation: "sparse matrix",
+                left: format!("column {} in row {}", last as u64 + 1, row + 1),
+                right: format!("{} columns", self.columns),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A matrix of finite numbers, dense or sparse. Rows are points, columns are features.
@@ -131,6 +166,19 @@ impl Matrix {
     /// # Errors
     /// When the count of numbers is not `rows * columns`, or one of them is not finite.
     pub fn dense(rows: usize, columns: usize, values: impl Into<Values>) -> Result<Self, Error> {
+        Self::dense_with(rows, columns, values, &Workers::none())
+    }
+
+    /// As [`Matrix::dense`], checked on all threads.
+    ///
+    /// # Errors
+    /// As [`Matrix::dense`], with the same first fault.
+    pub fn dense_with(
+        rows: usize,
+        columns: usize,
+        values: impl Into<Values>,
+        workers: &Workers,
+    ) -> Result<Self, Error> {
         let values = values.into();
         check_columns(columns)?;
         if rows.checked_mul(columns) != Some(values.len()) {
@@ -140,7 +188,7 @@ impl Matrix {
                 right: format!("{rows} rows x {columns} columns"),
             });
         }
-        if let Some(place) = values.first_not_finite() {
+        if let Some(place) = values.first_not_finite(workers) {
             return Err(not_finite(values.get(place), place / columns, place % columns));
         }
         Ok(Matrix::Dense(Dense { rows, columns, values }))
@@ -157,6 +205,21 @@ impl Matrix {
         offsets: impl Into<Buffer<u64>>,
         indices: impl Into<Buffer<u32>>,
         values: impl Into<Values>,
+    ) -> Result<Self, Error> {
+        Self::sparse_with(rows, columns, offsets, indices, values, &Workers::none())
+    }
+
+    /// As [`Matrix::sparse`], checked on all threads.
+    ///
+    /// # Errors
+    /// As [`Matrix::sparse`], with the same first fault.
+    pub fn sparse_with(
+        rows: usize,
+        columns: usize,
+        offsets: impl Into<Buffer<u64>>,
+        indices: impl Into<Buffer<u32>>,
+        values: impl Into<Values>,
+        workers: &Workers,
     ) -> Result<Self, Error> {
         let (offsets, indices, values) = (offsets.into(), indices.into(), values.into());
         check_columns(columns)?;
@@ -175,24 +238,11 @@ impl Matrix {
             ));
         }
         let matrix = Csr { rows, columns, offsets, indices, values };
-        for row in 0..rows {
-            let entries = &matrix.indices[matrix.span(row)];
-            if !entries.is_sorted_by(|a, b| a < b) {
-                return Err(Error::Data {
-                    what: format!("the columns of row {} do not increase", row + 1),
-                    help: "sort each row by column and join repeated columns".into(),
-                });
-            }
-            if let Some(&last) = entries.last()
-                && last as usize >= columns
-            {
-                return Err(shape(
-                    format!("column {} in row {}", last as u64 + 1, row + 1),
-                    format!("{columns} columns"),
-                ));
-            }
-        }
-        if let Some(place) = matrix.values.first_not_finite() {
+        workers
+            .map_chunks(rows, CHECKED_ROWS, |some| some.into_iter().try_for_each(|row| matrix.check_row(row)))
+            .into_iter()
+            .collect::<Result<(), _>>()?;
+        if let Some(place) = matrix.values.first_not_finite(workers) {
             let row = matrix.offsets.partition_point(|&offset| offset <= place as u64) - 1;
             return Err(not_finite(matrix.values.get(place), row, matrix.indices[place] as usize));
         }

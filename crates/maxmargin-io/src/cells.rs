@@ -1,0 +1,199 @@
+//! The cells of CSV text, one record at a time.
+//!
+//! ```text
+//! record  = cell { separator cell } line-end          empty lines are no records
+//! cell    = quote { any byte but a quote, or two quotes } quote rest  |  rest
+//! rest    = any bytes but separators and line ends    so that a quote within is a letter
+//! ```
+
+use memchr::memchr;
+
+/// The cells of a record, without their quotes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    text: String,
+    ends: Vec<usize>,
+}
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    /// Where the next one may start.
+    pub(crate) next: usize,
+    /// Where the last cell starts, when its quote is never closed.
+    pub(crate) open: Option<usize>,
+}
+
+impl Record {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn get(&self, place: usize) -> Option<&str> {
+        let end = *self.ends.get(place)?;
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some(&self.text[start..end])
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).filter_map(|place| self.get(place))
+    }
+
+    /// Reads the record at a place of a text, or after the empty lines there. `None` when there is none.
+    pub(crate) fn read(&mut self, text: &str, at: usize, separator: u8) -> Option<Span> {
+        self.text.clear();
+        self.ends.clear();
+        let bytes = text.as_bytes();
+        let start = skip_line_ends(bytes, at);
+        if start >= bytes.len() {
+            return None;
+        }
+        let mut at = start;
+        loop {
+            let cell = at;
+            if bytes.get(at) == Some(&b'"') {
+                at += 1;
+                loop {
+                    let Some(length) = memchr(b'"', &bytes[at..]) else {
+                        self.text.push_str(&text[at..]);
+                        self.ends.push(self.text.len());
+                        return Some(Span { start, next: bytes.len(), open: Some(cell) });
+                    };
+                    let quote = at + length;
+                    // A quote within the cell is written twice.
+                    let twice = bytes.get(quote + 1) == Some(&b'"');
+                    self.text.push_str(&text[at..quote + usize::from(twice)]);
+                    at = quote + 1 + usize::from(twice);
+                    if !twice {
+                        break;
+                    }
+                }
+            }
+            let end = cell_end(bytes, at, separator);
+            self.text.push_str(&text[at..end]);
+            self.ends.push(self.text.len());
+            if bytes.get(end) != Some(&separator) {
+                return Some(Span { start, next: (end + 1).min(bytes.len()), open: None });
+            }
+            at = end + 1;
+        }
+    }
+}
+
+/// The place after line ends.
+pub(crate) fn skip_line_ends(bytes: &[u8], mut at: usize) -> usize {
+    while matches!(bytes.get(at), Some(b'\r' | b'\n')) {
+        at += 1;
+    }
+    at
+}
+
+/// Where the rest of a cell ends.
+fn cell_end(bytes: &[u8], mut at: usize, separator: u8) -> usize {
+    while let Some(&byte) = bytes.get(at)
+        && !(byte == separator || byte == b'\n' || byte == b'\r')
+    {
+        at += 1;
+    }
+    at
+}
+
+/// The byte where a cell of the record that starts at a place starts; the last cell's where there are fewer.
+pub(crate) fn cell_start(bytes: &[u8], start: usize, separator: u8, place: usize) -> usize {
+    let mut cell = start;
+    for _ in 0..place {
+        let mut at = cell;
+        if bytes.get(at) == Some(&b'"') {
+            at += 1;
+            loop {
+                match memchr(b'"', bytes.get(at..).unwrap_or_default()) {
+                    None => return cell,
+                    Some(length) if bytes.get(at + length + 1) == Some(&b'"') => at += length + 2,
+                    Some(length) => {
+                        at += length + 1;
+                        break;
+                    }
+                }
+            }
+        }
+        let end = cell_end(bytes, at, separator);
+        if bytes.get(end) != Some(&separator) {
+            return cell;
+        }
+        cell = end + 1;
+    }
+    cell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::last_record_end;
+    use proptest::prelude::*;
+
+    /// All records, with the place after each.
+    fn records(text: &str, separator: u8) -> (Vec<Vec<String>>, Vec<usize>, bool) {
+        let (mut record, mut at, mut open) = (Record::default(), 0, false);
+        let (mut all, mut ends) = (Vec::new(), Vec::new());
+        while let Some(span) = record.read(text, at, separator) {
+            all.push(record.iter().map(String::from).collect());
+            ends.push(span.next);
+            (at, open) = (span.next, span.open.is_some());
+        }
+        (all, ends, open)
+    }
+
+    fn by_the_csv_crate(text: &str, separator: u8) -> Vec<Vec<String>> {
+        let mut builder = csv::ReaderBuilder::new();
+        let reader = builder.delimiter(separator).has_headers(false).flexible(true).from_reader(text.as_bytes());
+        reader.into_records().map(|record| record.unwrap().iter().map(String::from).collect()).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn records_are_those_of_the_csv_crate(text in "[a1,;\"\n\r ü]{0,30}") {
+            for separator in [b',', b';'] {
+                prop_assert_eq!(records(&text, separator).0, by_the_csv_crate(&text, separator));
+            }
+        }
+
+        #[test]
+        fn a_text_is_cut_where_its_last_whole_record_ends(text in "[a,\"\n\r]{0,30}") {
+            let (_, mut ends, open) = records(&text, b',');
+            if open {
+                ends.pop();
+            }
+            let is_whole = |&&end: &&usize| matches!(text.as_bytes()[end - 1], b'\n' | b'\r');
+            let whole = ends.iter().filter(is_whole).next_back().copied();
+            let found = last_record_end(text.as_bytes(), b',');
+            // Empty lines after it, and before the first one, belong to it.
+            let filled = whole.unwrap_or(0);
+            let lines = text[filled..].len() - text[filled..].trim_start_matches(['\n', '\r']).len();
+            let expected = memchr::memrchr(b'\n', &text.as_bytes()[..filled + lines]).map(|line| line + 1);
+            prop_assert_eq!(found, expected);
+            // What is cut off reads as it did.
+            if let Some(end) = found {
+                let mut joined = records(&text[..end], b',').0;
+                joined.extend(records(&text[end..], b',').0);
+                prop_assert_eq!(joined, records(&text, b',').0);
+            }
+        }
+
+        #[test]
+        fn cells_start_where_they_are_found(text in "[a,\"]{1,12}", place in 0usize..6) {
+            let mut record = Record::default();
+            let span = record.read(&text, 0, b',').unwrap();
+            let start = cell_start(text.as_bytes(), span.start, b',', place.min(record.len() - 1));
+            let mut rest = Record::default();
+            rest.read(&text, start, b',');
+            if start < text.len() {
+                prop_assert_eq!(rest.get(0), record.get(place.min(record.len() - 1)));
+            } else {
+                prop_assert_eq!(record.get(record.len() - 1), Some(""));
+            }
+        }
+    }
+}

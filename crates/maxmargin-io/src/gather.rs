@@ -1,0 +1,480 @@
+//! Many blocks, read side by side, put together to one data set.
+//!
+//! Each thread takes the next block, reads it, and hands the rows in. They are given their places in the order of the
+//! blocks, whoever is done first, and copied there side by side; so the result is the same for any number of threads, and
+//! so is the fault that is told, which is the first one of the file.
+//!
+//! To touch memory for the first time is dear, about as much as reading the text that fills it. So the arrays of the result
+//! are asked for once, of the size that a look into the file makes likely (what is not used is never touched), and rows
+//! wait in memory that is used again. Rows that do not fit, or come from a stream of unknown length, are kept as they are
+//! and copied at the end.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use maxmargin::Workers;
+use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::error::quoted;
+
+use crate::block::{Block, Cutter};
+use crate::error::Error;
+use crate::libsvm::group_mismatch;
+use crate::parser::{Kind, Parser};
+use crate::read::{data_error, no_rows};
+use crate::rows::{First, Rows, Words};
+
+/// How many rows and entries are expected.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Expected {
+    pub(crate) rows: usize,
+    pub(crate) entries: usize,
+}
+
+/// What is known of all rows up to a block.
+#[derive(Default)]
+pub(crate) struct Summary {
+    rows: usize,
+    entries: usize,
+    filled: u64,
+    columns: u64,
+    lines: usize,
+    words: Words,
+    groups: Vec<i64>,
+    first: Option<First>,
+}
+
+/// Where the rows of a block go.
+struct Place {
+    /// How many rows and entries are before them.
+    rows: usize,
+    entries: usize,
+    /// The number of each of the block's words among all words.
+    codes: Vec<u32>,
+}
+
+impl Summary {
+    /// Adds the next block, and says where its rows go.
+    ///
+    /// # Errors
+    /// When the block has a fault, or does not fit to the blocks before it.
+    fn add(&mut self, parser: &Parser, rows: &mut Rows) -> Result<Place, Error> {
+        if let (Some(first), Some(here)) = (self.first, rows.first)
+            && first.has_group != here.has_group
+        {
+            let (found, expected, help) = group_mismatch(here.has_group);
+            let (path, line) = (parser.origin().into(), self.lines + here.group.line);
+            let (found, expected, help) = (found.into(), expected.into(), help.into());
+            return Err(Error::Syntax { path, line, column: here.group.column, found, expected, help });
+        }
+        if let Some(fault) = rows.fault.take() {
+            return Err(parser.error(fault, self.lines));
+        }
+        if let (None, Some(mut first)) = (self.first, rows.first) {
+            first.label.line += self.lines;
+            self.first = Some(first);
+        }
+        let codes = rows.words.iter().map(|word| self.words.code(word)).collect();
+        let place = Place { rows: self.rows, entries: self.entries, codes };
+        self.rows += rows.ends.len();
+        self.entries += rows.values.len();
+        self.filled += rows.filled;
+        self.columns = self.columns.max(rows.columns);
+        self.lines += rows.lines;
+        self.groups.append(&mut rows.groups);
+        Ok(place)
+    }
+
+    /// Checks the text as a whole.
+    pub(crate) fn check(&self, parser: &Parser) -> Result<(), Error> {
+        if self.rows == 0 {
+            return Err(no_rows(parser.origin()));
+        }
+        // Any word is a label, so a whole CSV file would read as rows without entries.
+        let label = self.words.get(0);
+        if let (Kind::Libsvm(_), 0, Some(first)) = (&parser.kind, self.columns, self.first)
+            && label.contains([',', ';'])
+        {
+            return Err(Error::Syntax {
+                path: parser.origin().into(),
+                line: first.label.line,
+                column: first.label.column,
+                found: quoted(label),
+                expected: "LIBSVM text (label index:value ...)".into(),
+                help: "if this is CSV, name the format: --format csv".into(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The arrays of a result. Row `i` is from `offsets[i]` to `offsets[i + 1]`.
+struct Arrays {
+    offsets: Vec<u64>,
+    codes: Vec<u32>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Arrays {
+    /// Zeros, which take no memory until they are written to.
+    fn new(expected: Expected, is_dense: bool) -> Self {
+        let indices = if is_dense { 0 } else { expected.entries };
+        Arrays {
+            offsets: vec![0; expected.rows + 1],
+            codes: vec![0; expected.rows],
+            indices: vec![0; indices],
+            values: vec![0.0; expected.entries],
+        }
+    }
+
+    fn room(&mut self) -> Room<'_> {
+        let ends = &mut self.offsets[1..];
+        Room { ends, codes: &mut self.codes, indices: &mut self.indices, values: &mut self.values }
+    }
+
+    fn truncate(&mut self, rows: usize, entries: usize) {
+        self.offsets.truncate(rows + 1);
+        self.codes.truncate(rows);
+        self.indices.truncate(entries);
+        self.values.truncate(entries);
+        self.offsets.shrink_to_fit();
+        self.codes.shrink_to_fit();
+        self.indices.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+}
+
+/// A part of the arrays.
+#[derive(Default)]
+struct Room<'a> {
+    ends: &'a mut [u64],
+    codes: &'a mut [u32],
+    indices: &'a mut [u32],
+    values: &'a mut [f64],
+}
+
+impl<'a> Room<'a> {
+    /// Takes the first part, as large as the rows of a block need; `None`, and all is left, when it does not suffice.
+    fn take(&mut self, rows: &Rows) -> Option<Room<'a>> {
+        let fits = rows.ends.len() <= self.ends.len()
+            && rows.indices.len() <= self.indices.len()
+            && rows.values.len() <= self.values.len();
+        fits.then(|| Room {
+            ends: split_off(&mut self.ends, rows.ends.len()),
+            codes: split_off(&mut self.codes, rows.ends.len()),
+            indices: split_off(&mut self.indices, rows.indices.len()),
+            values: split_off(&mut self.values, rows.values.len()),
+        })
+    }
+
+    /// Copies the rows of a block.
+    fn fill(self, rows: &Rows, place: &Place) {
+        let base = place.entries as u64;
+        self.ends.iter_mut().zip(&rows.ends).for_each(|(to, from)| *to = base + from);
+        self.codes.iter_mut().zip(&rows.codes).for_each(|(to, from)| *to = place.codes[*from as usize]);
+        self.indices.copy_from_slice(&rows.indices);
+        self.values.copy_from_slice(&rows.values);
+    }
+}
+
+fn split_off<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    let (front, back) = std::mem::take(slice).split_at_mut(count);
+    *slice = back;
+    front
+}
+
+/// What the threads share.
+struct Gather<'a> {
+    summary: Summary,
+    /// Room for the rows to come.
+    room: Room<'a>,
+    /// Rows that found none, with their places.
+    left_over: Vec<(Place, Rows)>,
+    /// Blocks that wait for those before them.
+    waiting: BTreeMap<usize, Result<Rows, Error>>,
+    next: usize,
+    error: Option<Error>,
+    /// Memory to be used again.
+    free: Vec<Rows>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads all blocks. `go_on` is asked before each, and gives the error of not going on.
+///
+/// # Errors
+/// The first fault of the text.
+pub(crate) fn read_all(
+    cutter: Cutter<'_>,
+    parser: &Parser,
+    expected: Expected,
+    workers: &Workers,
+    go_on: &(dyn Fn() -> Result<(), Error> + Sync),
+) -> Result<Dataset, Error> {
+    let is_dense = parser.is_dense();
+    let mut arrays = Arrays::new(expected, is_dense);
+    let gather = Gather {
+        summary: Summary::default(),
+        room: arrays.room(),
+        left_over: Vec::new(),
+        waiting: BTreeMap::new(),
+        next: 0,
+        error: None,
+        free: Vec::new(),
+    };
+    let (cutter, gather, is_over) = (Mutex::new(cutter), Mutex::new(gather), AtomicBool::new(false));
+    let work = |_: &mut usize| {
+        let (mut block, mut rows) = (Block::default(), Rows::default());
+        while !is_over.load(Ordering::Relaxed) {
+            let mut cut = lock(&cutter);
+            let number = cut.number();
+            let taken = go_on().and_then(|()| cut.next(&mut block));
+            // Nothing is read after a failure, or after the end.
+            if !matches!(taken, Ok(true)) {
+                is_over.store(true, Ordering::Relaxed);
+            }
+            drop(cut);
+            let result = match taken {
+                Ok(false) => break,
+                Ok(true) => {
+                    parser.read(&block, &mut rows);
+                    Ok(std::mem::take(&mut rows))
+                }
+                Err(error) => Err(error),
+            };
+            rows = hand_in(&gather, parser, number, result, &is_over);
+        }
+    };
+    // A text of one block needs no second thread.
+    let threads = if expected.rows == 0 && lock(&cutter).is_short() { 1 } else { workers.threads() };
+    workers.map_parts(&mut (0..threads).collect::<Vec<_>>(), work);
+
+    let Gather { summary, left_over, error, .. } = gather.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(error) = error {
+        return Err(error);
+    }
+    summary.check(parser)?;
+    let arrays = finish_arrays(arrays, left_over, &summary, is_dense, workers);
+    finish(arrays, summary, parser, workers)
+}
+
+/// Hands in the rows of a block, gives places to all that can have them now, and returns memory to be used again.
+fn hand_in(
+    gather: &Mutex<Gather<'_>>,
+    parser: &Parser,
+    number: usize,
+    result: Result<Rows, Error>,
+    is_over: &AtomicBool,
+) -> Rows {
+    let mut placed = Vec::new();
+    let mut shared = lock(gather);
+    shared.waiting.insert(number, result);
+    loop {
+        let next = shared.next;
+        let Some(result) = shared.waiting.remove(&next) else { break };
+        shared.next += 1;
+        if shared.error.is_some() {
+            continue;
+        }
+        let added = result.and_then(|mut rows| shared.summary.add(parser, &mut rows).map(|place| (place, rows)));
+        match added {
+            Ok((place, rows)) => match shared.room.take(&rows) {
+                Some(room) if shared.left_over.is_empty() => placed.push((room, place, rows)),
+                _ => {
+                    // What comes after must not be placed before it.
+                    shared.room = Room::default();
+                    shared.left_over.push((place, rows));
+                }
+            },
+            Err(error) => {
+                shared.error = Some(error);
+                is_over.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+    let mut memory = shared.free.pop();
+    drop(shared);
+    for (room, place, rows) in placed {
+        room.fill(&rows, &place);
+        if let Some(before) = memory.replace(rows) {
+            lock(gather).free.push(before);
+        }
+    }
+    memory.unwrap_or_default()
+}
+
+/// The arrays with what was left over.
+fn finish_arrays(
+    mut arrays: Arrays,
+    mut left_over: Vec<(Place, Rows)>,
+    summary: &Summary,
+    is_dense: bool,
+    workers: &Workers,
+) -> Arrays {
+    let Some((first, _)) = left_over.first() else {
+        arrays.truncate(summary.rows, summary.entries);
+        return arrays;
+    };
+    let (rows, entries) = (first.rows, first.entries);
+    if let [(place, only)] = &mut left_over[..]
+        && rows == 0
+    {
+        // One block is all: it need not be copied.
+        let Rows { ends: mut offsets, codes, indices, values, .. } = std::mem::take(only);
+        offsets.insert(0, 0);
+        let codes = codes.iter().map(|&code| place.codes[code as usize]).collect();
+        return Arrays { offsets, codes, indices, values };
+    }
+    let mut all = Arrays::new(Expected { rows: summary.rows, entries: summary.entries }, is_dense);
+    let mut room = all.room();
+    let mut parts: Vec<(Room<'_>, Place, Rows)> = Vec::new();
+    // What had found its place, and what had not.
+    arrays.truncate(rows, entries);
+    let Arrays { offsets, codes: row_codes, indices, values } = arrays;
+    let ends = offsets[1..].to_vec();
+    let placed = Rows { ends, codes: row_codes, indices, values, ..Rows::default() };
+    let codes = (0..summary.words.len() as u32).collect();
+    let placed = (Place { rows: 0, entries: 0, codes }, placed);
+    for (place, rows) in std::iter::once(placed).chain(left_over) {
+        if let Some(part) = room.take(&rows) {
+            parts.push((part, place, rows));
+        }
+    }
+    workers.map_parts(&mut parts, |(room, place, rows)| {
+        std::mem::take(room).fill(rows, place);
+        // Memory that is not needed any more.
+        *rows = Rows::default();
+    });
+    all
+}
+
+impl Summary {
+    /// How many rows there are so far.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many columns there are so far.
+    pub(crate) fn columns(&self) -> usize {
+        self.columns as usize
+    }
+
+    /// Adds the next block of a stream, and makes a data set of its rows alone, of at least so many columns. `None` when it
+    /// has no rows.
+    ///
+    /// # Errors
+    /// When the block has a fault, or does not fit to the blocks before it.
+    pub(crate) fn add_alone(
+        &mut self,
+        parser: &Parser,
+        rows: &mut Rows,
+        least_columns: usize,
+    ) -> Result<Option<Dataset>, Error> {
+        self.add(parser, rows)?;
+        let groups = std::mem::take(&mut self.groups);
+        if rows.ends.is_empty() {
+            return Ok(None);
+        }
+        let labels = Labels::from_spellings(rows.words.iter().map(Label::new), std::mem::take(&mut rows.codes));
+        let columns = self.columns().max(least_columns);
+        let (indices, values) = (std::mem::take(&mut rows.indices), std::mem::take(&mut rows.values));
+        let workers = Workers::none();
+        let matrix = if parser.is_dense() {
+            dense_matrix(rows.ends.len(), columns, values, rows.filled, &workers)
+        } else {
+            let mut offsets = std::mem::take(&mut rows.ends);
+            offsets.insert(0, 0);
+            sparse_matrix(columns, offsets, indices, values, &workers)
+        };
+        let matrix = matrix.map_err(|error| data_error(parser.origin(), error))?;
+        parser.dataset(matrix, labels, groups).map(Some)
+    }
+}
+
+/// The data set of the arrays.
+fn finish(arrays: Arrays, summary: Summary, parser: &Parser, workers: &Workers) -> Result<Dataset, Error> {
+    let Summary { rows, filled, columns, words, groups, .. } = summary;
+    let Arrays { offsets, codes, indices, values } = arrays;
+    let labels = Labels::from_spellings(words.iter().map(Label::new), codes);
+    let matrix = if parser.is_dense() {
+        dense_matrix(rows, columns as usize, values, filled, workers)
+    } else {
+        sparse_matrix(columns as usize, offsets, indices, values, workers)
+    };
+    let matrix = matrix.map_err(|error| data_error(parser.origin(), error))?;
+    parser.dataset(matrix, labels, groups)
+}
+
+/// How many rows are written by a thread at a time.
+const ROWS_AT_ONCE: usize = 1 << 12;
+
+/// The matrix of compressed rows without zeros: dense when at least half of its numbers are not zero, else sparse.
+///
+/// A dense matrix then needs at most 16 bytes for each number that is not zero, so no file makes it run away.
+pub(crate) fn sparse_matrix(
+    columns: usize,
+    offsets: Vec<u64>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    workers: &Workers,
+) -> Result<Matrix, maxmargin::Error> {
+    let rows = offsets.len() - 1;
+    match rows.checked_mul(columns).filter(|&cells| values.len() >= cells.div_ceil(2)) {
+        Some(cells) => {
+            let mut dense = vec![0.0; cells];
+            workers.fill_chunks(&mut dense, ROWS_AT_ONCE * columns.max(1), |start, chunk| {
+                let first = start / columns;
+                for row in 0..chunk.len() / columns {
+                    for place in offsets[first + row] as usize..offsets[first + row + 1] as usize {
+                        chunk[row * columns + indices[place] as usize] = values[place];
+                    }
+                }
+            });
+            Matrix::dense_with(rows, columns, dense, workers)
+        }
+        None => Matrix::sparse_with(rows, columns, offsets, indices, values, workers),
+    }
+}
+
+/// The matrix of rows with their zeros, of which so many numbers are none: kept as it is when these are at least half.
+pub(crate) fn dense_matrix(
+    rows: usize,
+    columns: usize,
+    values: Vec<f64>,
+    filled: u64,
+    workers: &Workers,
+) -> Result<Matrix, maxmargin::Error> {
+    if filled as usize >= (rows * columns).div_ceil(2) {
+        return Matrix::dense_with(rows, columns, values, workers);
+    }
+    let (mut offsets, mut indices, mut kept) = (Vec::with_capacity(rows + 1), Vec::new(), Vec::new());
+    indices.reserve_exact(filled as usize);
+    kept.reserve_exact(filled as usize);
+    offsets.push(0);
+    for row in values.chunks_exact(columns.max(1)) {
+        for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            indices.push(column as u32);
+            kept.push(value);
+        }
+        offsets.push(kept.len() as u64);
+    }
+    Matrix::sparse_with(rows, columns, offsets, indices, kept, workers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_full_is_dense_and_less_is_sparse() {
+        let half = sparse_matrix(2, vec![0, 1, 2], vec![0, 1], vec![3.0, 4.0], &Workers::none()).unwrap();
+        assert!(matches!(half, Matrix::Dense(_)));
+        assert_eq!((half.row(0), half.row(1)), (vec![3.0, 0.0], vec![0.0, 4.0]));
+        let less = sparse_matrix(3, vec![0, 1, 2], vec![0, 1], vec![3.0, 4.0], &Workers::none()).unwrap();
+        assert!(matches!(less, Matrix::Sparse(_)));
+        assert_eq!((less.row(0), less.row(1)), (vec![3.0, 0.0, 0.0], vec![0.0, 4.0, 0.0]));
+    }
+}

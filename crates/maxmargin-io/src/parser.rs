@@ -1,0 +1,282 @@
+//! How a text is to be read, found out from its beginning; then block after block is, each by itself.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use maxmargin::data::{Dataset, Labels, Matrix};
+use maxmargin::error::quoted;
+use memchr::memrchr;
+
+use crate::block::{Block, Cutter, check_text};
+use crate::compressed::without_compression;
+use crate::error::Error;
+use crate::libsvm::Libsvm;
+use crate::read::{Format, ReadOptions, asked_twice, content, data_error, no_rows};
+use crate::rows::{Fault, Rows};
+use crate::table::{Table, telling_part};
+
+/// How many bytes of a text are looked at first to find out what it is.
+const FIRST_LOOK: usize = 1 << 16;
+
+/// How to read the blocks of a text.
+#[derive(Debug)]
+pub(crate) struct Parser {
+    origin: String,
+    pub(crate) kind: Kind,
+    /// The columns to keep of LIBSVM text.
+    chosen: Option<Vec<String>>,
+    /// What the file is if it is no text.
+    binary: Option<&'static (&'static [u8], &'static str, &'static str)>,
+}
+
+/// What a text is.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Libsvm(Libsvm),
+    Table(Table),
+}
+
+impl Parser {
+    /// Looks at the beginning of a text.
+    ///
+    /// # Errors
+    /// When it is neither LIBSVM text nor CSV, or lacks what the options ask for.
+    pub(crate) fn new(cutter: &mut Cutter<'_>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+        let mut least = FIRST_LOOK.min(cutter.size());
+        let kind = loop {
+            let (head, is_all) = cutter.head(least)?;
+            if head.is_empty() && is_all {
+                let help = "give a file with at least one row";
+                return Err(content(origin, "an empty file", "LIBSVM text or CSV", help));
+            }
+            let lines = if is_all { head } else { &head[..memrchr(b'\n', head).map_or(0, |end| end + 1)] };
+            if let Some(kind) = look(origin, lines, is_all, options)? {
+                break kind;
+            }
+            least = least.max(head.len()).saturating_mul(2);
+        };
+        if let Kind::Table(table) = &kind {
+            cutter.separator = Some(table.separator);
+        }
+        let binary = binary_kind(cutter.head(0)?.0);
+        let chosen = options.columns.clone().filter(|_| matches!(kind, Kind::Libsvm(_)));
+        Ok(Parser { origin: origin.into(), kind, chosen, binary })
+    }
+
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The columns to keep of LIBSVM text.
+    pub(crate) fn chosen(&self) -> Option<&[String]> {
+        self.chosen.as_deref()
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        match self.kind {
+            Kind::Libsvm(_) => Format::Libsvm,
+            Kind::Table(_) => Format::Csv,
+        }
+    }
+
+    /// Reads a block.
+    pub(crate) fn read(&self, block: &Block, rows: &mut Rows) {
+        match &self.kind {
+            Kind::Libsvm(libsvm) => libsvm.read(block, rows),
+            Kind::Table(table) => table.read(block, rows),
+        }
+    }
+
+    /// Whether all columns of each row are read, zeros as well.
+    pub(crate) fn is_dense(&self) -> bool {
+        matches!(&self.kind, Kind::Table(table) if table.is_dense())
+    }
+
+    /// The error that a fault is, in a block after so many lines.
+    pub(crate) fn error(&self, fault: Fault, lines: usize) -> Error {
+        // Only now: a text may well begin with the letters of a file kind, such as the label `PAR1`.
+        match self.binary {
+            Some(binary) if fault.is_not_text => binary_file(&self.origin, binary),
+            _ => fault.error(&self.origin, lines),
+        }
+    }
+
+    /// The data set of a matrix and what belongs to it.
+    ///
+    /// # Errors
+    /// When a column that is asked for is not there.
+    pub(crate) fn dataset(&self, matrix: Matrix, labels: Labels, groups: Vec<i64>) -> Result<Dataset, Error> {
+        let data = Dataset::new(matrix, labels)
+            .and_then(|data| if groups.is_empty() { Ok(data) } else { data.with_groups(groups) });
+        let data = data.and_then(|data| match &self.kind {
+            Kind::Libsvm(_) => Ok(data.with_open_columns()),
+            Kind::Table(table) => match table.feature_names() {
+                Some(names) => data.with_names(names),
+                None => Ok(data),
+            },
+        });
+        let data = data.map_err(|error| data_error(&self.origin, error))?;
+        match &self.chosen {
+            None => Ok(data),
+            Some(columns) => {
+                let mut seen = HashSet::new();
+                if let Some(name) = columns.iter().find(|&name| !seen.insert(name)) {
+                    return Err(asked_twice(&self.origin, name));
+                }
+                data.select_columns(columns).map_err(|error| data_error(&self.origin, error))
+            }
+        }
+    }
+}
+
+/// What a text is, by its first lines; `None` when more are needed.
+fn look(origin: &str, lines: &[u8], is_all: bool, options: &ReadOptions) -> Result<Option<Kind>, Error> {
+    let format = match options.format {
+        Some(format) => Some(format),
+        None => find_format(origin, lines, is_all)?,
+    };
+    match format {
+        None => Ok(None),
+        Some(Format::Csv) => match telling_part(origin, lines, is_all) {
+            None => Ok(None),
+            Some(part) => {
+                let part = check_text(&lines[..part]).map_err(|at| not_text(origin, lines, at))?;
+                Ok(Some(Kind::Table(Table::new(origin, part, options)?)))
+            }
+        },
+        // Formats that are not text do not come here.
+        Some(_) => Ok(Some(Kind::Libsvm(Libsvm::new(origin, options)?))),
+    }
+}
+
+/// The error of a head that is no text.
+#[cold]
+fn not_text(origin: &str, head: &[u8], at: usize) -> Error {
+    match (binary_kind(head), Block::of(head).text().1) {
+        (Some(binary), _) => binary_file(origin, binary),
+        (None, Some(fault)) => fault.error(origin, 0),
+        (None, None) => content(origin, format!("no text at byte {}", at + 1), "text", "save the file as UTF-8"),
+    }
+}
+
+/// The first bytes of files that are not text, what they are, and the way out.
+const BINARY: [(&[u8], &str, &str); 10] = [
+    (b"\x1f\x8b", "gzip-compressed data", "decompress the file first: gzip -d"),
+    (b"BZh", "bzip2-compressed data", "decompress the file first: bzip2 -d"),
+    (b"\xfd7zXZ\0", "xz-compressed data", "decompress the file first: xz -d"),
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed data", "decompress the file first: zstd -d"),
+    (b"PK\x03\x04", "a zip archive", "unpack the archive first, or save the spreadsheet as CSV"),
+    (b"PAR1", "a Parquet file", "give the file as it is, not compressed, and without another --format"),
+    (b"\x93NUMPY", "a NumPy array", "give the file as it is, not compressed, and without another --format"),
+    (b"\xff\xfe", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
+    (b"\xfe\xff", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
+    (b"\x89HDF\r\n", "an HDF5 file", "save the data as CSV first"),
+];
+
+fn binary_kind(head: &[u8]) -> Option<&'static (&'static [u8], &'static str, &'static str)> {
+    BINARY.iter().find(|(magic, ..)| head.starts_with(magic))
+}
+
+fn binary_file(origin: &str, (_, name, help): &(&[u8], &str, &str)) -> Error {
+    content(origin, *name, "LIBSVM text or CSV", *help)
+}
+
+/// The format of a text: by its name when that says CSV, else by the first line that tells. `None` when none of these does.
+fn find_format(origin: &str, lines: &[u8], is_all: bool) -> Result<Option<Format>, Error> {
+    let extension = Path::new(without_compression(origin)).extension().map(|extension| extension.to_ascii_lowercase());
+    let extension = extension.as_ref().and_then(|extension| extension.to_str());
+    if matches!(extension, Some("csv" | "tsv")) {
+        return Ok(Some(Format::Csv));
+    }
+    let is_named_libsvm = matches!(extension, Some("libsvm" | "svm"));
+    let mut first = None;
+    let (mut at, mut told) = (0, false);
+    for line in lines.split_inclusive(|&byte| byte == b'\n') {
+        let line_text = check_text(line).map_err(|place| not_text(origin, lines, at + place))?;
+        let words = line_text.split('#').next().unwrap_or_default().trim();
+        if !words.is_empty() {
+            if is_libsvm(words) || (is_named_libsvm && words.contains(':')) {
+                return Ok(Some(Format::Libsvm));
+            }
+            if words.contains([',', ';', '\t']) {
+                return Ok(Some(Format::Csv));
+            }
+            first.get_or_insert((at, words));
+            // A row of LIBSVM text may hold only its label, and then the next line tells.
+            if words.contains(char::is_whitespace) {
+                told = true;
+                break;
+            }
+        }
+        at += line.len();
+    }
+    match first {
+        _ if !(is_all || told) => Ok(None),
+        None => Err(no_rows(origin)),
+        Some(_) if is_named_libsvm => Ok(Some(Format::Libsvm)),
+        Some((at, words)) => Err(Fault::new(
+            &Block::of(lines),
+            at,
+            quoted(words),
+            "LIBSVM text (label index:value ...) or CSV",
+            "separate the cells of a row with commas, semicolons or tabs, or name the format: --format libsvm, --format csv",
+        )
+        .error(origin, 0)),
+    }
+}
+
+/// Whether a line reads as LIBSVM text, with or without a fault.
+fn is_libsvm(line: &str) -> bool {
+    let is_entry = |word: &str| {
+        word.split_once(':').is_some_and(|(index, value)| {
+            (index == "qid" || (!index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())))
+                && !value.contains([',', ';', ':'])
+        })
+    };
+    line.split_whitespace().skip(1).any(is_entry) || (line.contains(':') && !line.contains([',', ';', '\t']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(text: &str, origin: &str) -> Option<Format> {
+        find_format(origin, text.as_bytes(), true).ok().flatten()
+    }
+
+    #[test]
+    fn the_format_is_found_by_content() {
+        let libsvm = Some(Format::Libsvm);
+        let csv = Some(Format::Csv);
+        for (text, expected) in [
+            ("1 1:0.5 2:3\n", libsvm),
+            ("1,2 1:0.5\n", libsvm),
+            ("1\t1:0.5\t2:3\n", libsvm),
+            ("# made by hand\n\n3\n4 # only a label\n1 7:1\n", libsvm),
+            ("1 qid:3 1:2\n", libsvm),
+            ("1 1:abc\n", libsvm),
+            ("1 a:1\n", libsvm),
+            ("1:1 2:1\n", libsvm),
+            ("1,2,3\n", csv),
+            ("a;b\n1;2\n", csv),
+            ("a\tb\n", csv),
+            ("2020-01-01 12:30:00,5,6\n", csv),
+            ("1 2 3\n", None),
+            ("word\n", None),
+            ("\n#\n", None),
+        ] {
+            assert_eq!(format(text, "data"), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_tells_what_the_content_cannot() {
+        assert_eq!(format("a:1\n", "x.CSV"), Some(Format::Csv));
+        assert_eq!(format("a:1\n", "x.csv.GZ"), Some(Format::Csv));
+        assert_eq!(format("a\n", "x.tsv"), Some(Format::Csv));
+        assert_eq!(format("1\n-1\n", "x.svm"), Some(Format::Libsvm));
+        assert_eq!(format("1\n-1\n", "x.svm.xz"), Some(Format::Libsvm));
+        assert_eq!(format("1 1:1\n", "x.t"), Some(Format::Libsvm));
+        assert_eq!(format("1,1\n", "x.scale"), Some(Format::Csv));
+    }
+}
