@@ -193,7 +193,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     }
     let kept = watch.keeper.as_ref().is_some_and(|keeper| keeper.written().load(Ordering::Relaxed));
     let interrupted = stop == Stop::Interrupted;
-    let model = match interrupted && !arguments.save_partial {
+    let model = match interrupted && (!arguments.save_partial || learner.learnt() == 0) {
         true => None,
         false => Some(learner.model(stop)?),
     };
@@ -376,7 +376,12 @@ impl Watch {
     /// Whether to go on; asked every few hundredths of a second.
     fn goes_on(&mut self, learner: Option<&StreamingSgd>) -> bool {
         let now = Instant::now();
-        if interrupt::asked() || self.limit.is_some_and(|limit| now - self.started >= limit) {
+        if interrupt::asked() {
+            return false;
+        }
+        // A limit leaves at least something to make a model of.
+        let has_learnt = learner.is_some_and(|learner| learner.learnt() > 0);
+        if has_learnt && self.limit.is_some_and(|limit| now - self.started >= limit) {
             return false;
         }
         if let (Some(keeper), Some(learner)) = (&mut self.keeper, learner)
