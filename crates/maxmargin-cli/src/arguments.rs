@@ -251,7 +251,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "C", help_heading = "Problem", allow_hyphen_values = true,
           conflicts_with_all = ["lambda", "hard", "no_penalty"])]
     pub(crate) c_over_n: Option<f64>,
-    /// The penalty λ of λ‖w‖² + (1/n) Σ slack
+    /// The penalty λ of λ‖w‖² + (1/n) Σ slack [default with --stream: 1e-6]
     #[arg(long, value_name = "LAMBDA", help_heading = "Problem", allow_hyphen_values = true,
           conflicts_with_all = ["hard", "no_penalty"])]
     pub(crate) lambda: Option<f64>,

@@ -314,7 +314,7 @@ fn snapshots_whose_parts_do_not_fit_are_refused() {
         ("\"columns\":4", "\"columns\":5"),
         ("\"indices\":[0", "\"indices\":[9"),
         ("\"batch\":4", "\"batch\":1"),
-        ("\"lambda\":0.00005", "\"lambda\":-1.0"),
+        ("\"lambda\":1e-6", "\"lambda\":-1.0"),
         ("\"entries\":4", "\"entries\":3"),
     ] {
         assert!(forged(from, to).is_err(), "{to}");

@@ -10,13 +10,12 @@
 //! # Step
 //! With μ = 2λ, t steps done, and r² the mean of `‖x‖²` (and of the bias) over the rows learnt so far, a batch of B rows moves
 //! ```text
-//! η = 1/(L r² (1 + t/100)^¾ + μ t),   L = 1, 2, ¼ for hinge, squared and logistic loss         (ST.2)
+//! η = 1/(L r² √(1 + t/10⁵) + μ t),   L = 1, 2, ¼ for hinge, squared and logistic loss          (ST.2)
 //! w ← (1 − ημ) w + Σ g_i y_i x_i
 //! ```
-//! η begins where a step is safe for a row of usual length and ends as `1/(μt)`, the rate that a penalty of this size
-//! allows; before that it falls slowly enough for the average to profit, and fast enough not to run after rows that come in an
-//! order of their own. g_i is not the gradient at the old margin z_i but that at the new one, so that no row, however long, is carried beyond
-//! where its own loss wants it:
+//! η begins where a step is safe for a row of usual length, falls as the average wants it, and ends as `1/(μt)`, the rate
+//! that a penalty of this size allows. g_i is not the gradient at the old margin z_i but that at the new one, so that no
+//! row, however long, is carried beyond where its own loss wants it:
 //! ```text
 //! g = (η c/B) (−ℓ′(z + g q)),   q = ‖x‖² and the bias                                         (ST.3)
 //! hinge:     g = min(ηc/B, (1 − z)/q)
@@ -41,7 +40,9 @@
 //! vector (see `weights.rs`). Memory: two vectors a machine.
 //!
 //! # When to use
-//! Data that does not fit into memory, or never ends. There is no certificate: the dual variables that would give one are as
+//! Data that does not fit into memory, or never ends. Rows should come in random order: of rows that come sorted, or each
+//! much like the one before, the last ones count too much, and progressive validation looks better than it is. There is no
+//! certificate: the dual variables that would give one are as
 //! many as the rows.
 //!
 //! # References
@@ -72,7 +73,7 @@ use step::step;
 use weights::Weights;
 
 /// Steps after which η begins to fall.
-const SLOWING_STEPS: f64 = 100.0;
+const SLOWING_STEPS: f64 = 1e5;
 
 /// A linear classifier that learns from rows as they come.
 ///
@@ -434,7 +435,7 @@ impl StreamingSgd {
         let (convexity, length) = (2.0 * self.params.lambda, mean + of_bias);
         let length = if length > 0.0 { length } else { 1.0 };
         let time = self.steps as f64;
-        let slowing = (1.0 + time / SLOWING_STEPS).powf(0.75);
+        let slowing = (1.0 + time / SLOWING_STEPS).sqrt();
         let rate = 1.0 / (curvature * length * slowing + convexity * time); // (ST.2)
         let machines = self.machines.len();
         for (place, machine) in self.machines.iter_mut().enumerate() {

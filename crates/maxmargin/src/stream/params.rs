@@ -32,7 +32,7 @@ impl Default for StreamParams {
             classes: Vec::new(),
             loss: Loss::Hinge,
             bias: Bias::Explicit,
-            lambda: 5e-5,
+            lambda: 1e-6,
             batch: 1,
             average_from: Some(0),
             hold_out: None,
