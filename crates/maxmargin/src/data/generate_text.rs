@@ -7,6 +7,8 @@
 //! ```text
 //! y = sign(⟨w, x⟩ + ε),   w_j and ε (nearly) normal, the latter with standard deviation 0.3   (G.5)
 //! ```
+//!
+//! The weights of the first 100 words are smaller, by j/100.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -106,7 +108,9 @@ impl TextRows {
         bits ^= bits >> 31;
         // Four even draws of variance 1/12 each: near enough to normal.
         let sum: u64 = (0..4).map(|part| (bits >> (16 * part)) & 0xffff).sum();
-        (sum as f64 / 65536.0 - 2.0) * 3f64.sqrt()
+        let normal = (sum as f64 / 65536.0 - 2.0) * 3f64.sqrt();
+        // Words that are in most rows say little; else one of them would decide which label is the frequent one.
+        normal * (f64::from(column + 1) / 100.0).min(1.0)
     }
 }
 

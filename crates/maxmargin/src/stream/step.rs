@@ -29,7 +29,7 @@ fn logistic(z: f64, q: f64, rate: f64) -> f64 {
             low = g;
         }
         let next = g - value / (1.0 + rate * q * p * (1.0 - p));
-        let next = if next > low && next < high { next } else { 0.5 * (low + high) };
+        let next = if next >= low && next <= high { next } else { 0.5 * (low + high) };
         if (next - g).abs() <= 1e-15 * g.abs() {
             return next;
         }
