@@ -4,7 +4,7 @@
 
 mod program;
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -59,6 +59,28 @@ fn an_interrupt_says_what_was_reached_and_writes_nothing() {
     assert!(words.contains("no model was written"), "{words}");
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["hard.csv"]);
+}
+
+#[test]
+fn an_interrupt_while_data_are_read_ends_the_program_at_once() {
+    let folder = tempdir().unwrap();
+    let mut child = program(folder.path())
+        .args(["train", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // More than a pipe holds, so that it is being read when all is written; and the end is not in sight.
+    input.write_all(&b"+1 1:1 2:1\n-1 2:1\n".repeat(100_000)).unwrap();
+    signal(&child, "INT");
+    let mut words = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut words).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{words}");
+    assert_eq!(words, "interrupted\n");
+    drop(input);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -230,6 +230,10 @@ pub(crate) fn read_all(
         let (mut block, mut rows) = (Block::default(), Rows::default());
         while !is_over.load(Ordering::Relaxed) {
             let mut cut = lock(&cutter);
+            // It may have ended while this thread waited.
+            if is_over.load(Ordering::Relaxed) {
+                break;
+            }
             let number = cut.number();
             let taken = go_on().and_then(|()| cut.next(&mut block));
             // Nothing is read after a failure, or after the end.

@@ -131,8 +131,8 @@ impl<'a> Reader<'a> {
         Reader { control, ..self }
     }
 
-    /// Reads about so many bytes of text at once; at least one line is. It changes no result, and the blocks of
-    /// [`Reader::blocks_of_path`] only.
+    /// Reads about so many bytes of text at once, or one line where that is longer. This says how large the blocks of
+    /// [`Reader::blocks_of_path`] are, and changes nothing else.
     pub fn in_blocks_of(self, bytes: usize) -> Self {
         Reader { block: bytes.clamp(1, 1 << 30), ..self }
     }
@@ -148,10 +148,7 @@ impl<'a> Reader<'a> {
         let origin = path.to_string_lossy();
         let open = || File::open(path).map_err(|error| cannot_read(&origin, &error));
         let file = open()?;
-        let Some(length) = file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len())
-        else {
-            return self.read_source(file, &origin);
-        };
+        let Some(length) = length(&file) else { return self.read_source(file, &origin) };
         let opened = self.open(file, &origin, Some(length))?;
         let sample = |at: u64, room: &mut [u8]| {
             let mut file = File::open(path)?;
@@ -203,7 +200,7 @@ impl<'a> Reader<'a> {
     pub fn blocks_of_path(&self, path: &Path) -> Result<RowBlocks<'a>, Error> {
         let origin = path.to_string_lossy();
         let file = File::open(path).map_err(|error| cannot_read(&origin, &error))?;
-        let length = file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len());
+        let length = length(&file);
         self.blocks(file, &origin, length)
     }
 
@@ -284,6 +281,12 @@ impl<'a> Reader<'a> {
         let go_on = || poll(self.control, &done, total, origin);
         read_all(cutter, &parser, expected, self.workers.unwrap_or(&alone), &go_on)
     }
+}
+
+/// The length of a file, where the system knows it.
+fn length(file: &File) -> Option<u64> {
+    let metadata = file.metadata().ok().filter(|metadata| metadata.is_file());
+    metadata.map(|metadata| metadata.len()).filter(|length| *length > 0)
 }
 
 /// How many rows and entries a text of so many bytes will have, from some places of it, and a little more.

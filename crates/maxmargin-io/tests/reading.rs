@@ -1,4 +1,5 @@
 //! Reading in blocks, on threads, compressed or as a stream gives what reading at once gives: the same data, the same errors.
+#![allow(clippy::unwrap_used)] // a test may end here
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -37,12 +38,11 @@ fn outcome(result: Result<Dataset, Error>) -> String {
     }
 }
 
+/// Rows in bits, their labels and groups, and how many columns they have.
+type Joined = (Vec<Vec<u64>>, Vec<String>, Vec<i64>, usize);
+
 /// What the blocks of a text are when they are put together again; an error is told with the rows before it.
-fn joined(
-    reader: Reader<'_>,
-    text: &[u8],
-    origin: &str,
-) -> Result<(Vec<Vec<u64>>, Vec<String>, Vec<i64>, usize), Error> {
+fn joined(reader: Reader<'_>, text: &[u8], origin: &str) -> Result<Joined, Error> {
     let (mut rows, mut labels, mut groups, mut columns) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for block in reader.blocks_of_source(text, origin)? {
         let block = block?;
