@@ -29,7 +29,8 @@ use crate::read::{Format, ReadOptions, Reader};
 /// writer.push(&embedded("iris").unwrap())?;
 /// writer.finish()?;
 ///
-/// let blocks = Blocks::open(&path, &ReadOptions::default())?;
+/// let options = ReadOptions::default();
+/// let blocks = Blocks::open(&path, &options)?;
 /// assert_eq!(blocks.rows(), Some(150));
 /// let rows: Vec<usize> = blocks.map(|block| block.map(|block| block.rows())).collect::<Result<_, _>>()?;
 /// assert_eq!((rows.len(), rows.iter().sum::<usize>()), (6, 150));

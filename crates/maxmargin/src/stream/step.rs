@@ -2,8 +2,8 @@
 
 use crate::problem::Loss;
 
-/// Newton steps for the logistic loss: each doubles the digits.
-const NEWTON_STEPS: usize = 12;
+/// The most steps for the logistic loss: a few of Newton's, and halvings where a row is so long that these miss.
+const MOST_STEPS: usize = 100;
 
 /// g of (ST.3) for a row of margin `z` and squared length `q`, with `rate = ηc/B`.
 pub(super) fn step(loss: Loss, z: f64, q: f64, rate: f64) -> f64 {
@@ -20,7 +20,7 @@ fn logistic(z: f64, q: f64, rate: f64) -> f64 {
     let part = |g: f64| 1.0 / (1.0 + (z + g * q).exp());
     let (mut low, mut high) = (0.0, rate * part(0.0));
     let mut g = high / (1.0 + rate * q * 0.25);
-    for _ in 0..NEWTON_STEPS {
+    for _ in 0..MOST_STEPS {
         let p = part(g);
         let value = g - rate * p;
         if value > 0.0 {
