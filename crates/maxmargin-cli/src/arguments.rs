@@ -58,6 +58,7 @@ impl Arguments {
 pub(crate) enum Command {
     Train(Box<Train>),
     Predict(Predict),
+    Convert(Convert),
     Inspect(Inspect),
     Verify(Verify),
     Examples(Examples),
@@ -66,14 +67,23 @@ pub(crate) enum Command {
     Plot(Plot),
 }
 
+/// The formats by their names.
+const FORMATS: [(&str, Format); 5] = [
+    ("csv", Format::Csv),
+    ("libsvm", Format::Libsvm),
+    ("npy", Format::Npy),
+    ("parquet", Format::Parquet),
+    ("cache", Format::Cache),
+];
+
 /// How data is read.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
     /// The format of a file [default: found by name and content]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(&[("csv", Format::Csv), ("libsvm", Format::Libsvm)]))]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&FORMATS))]
     pub(crate) format: Option<Format>,
-    /// The label column of a CSV file, by name or number counted from 1 [default: the last]
+    /// The label column of a CSV, Parquet or npy file, by name or number counted from 1 [default: the last]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
     /// The first line of a CSV file names the columns [default: found by content]
@@ -221,9 +231,10 @@ Examples:
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint --resume large.checkpoint
   maxmargin train large.svm --kernel rbf -C 3 --warm-start large.mm -o larger.mm
-  maxmargin generate moons --rows 500 | maxmargin train - --kernel rbf")]
+  maxmargin generate moons --rows 500 | maxmargin train - --kernel rbf
+  maxmargin train huge.mmc --stream --solver sgd --lambda 1e-6 --passes 3 --validate 20")]
 pub(crate) struct Train {
-    /// A file (LIBSVM text or CSV), - for standard input, or a name: iris, e1, e2, e3, blobs, xor, rings, moons, far-blob
+    /// A file (LIBSVM text, CSV, Parquet, npy or a cache), - for standard input, or a name: iris, e1, e2, e3, blobs, xor, rings, moons, far-blob
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
     /// Where to write the model [default: the data's name with .mm, in the current folder]
@@ -240,7 +251,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "C", help_heading = "Problem", allow_hyphen_values = true,
           conflicts_with_all = ["lambda", "hard", "no_penalty"])]
     pub(crate) c_over_n: Option<f64>,
-    /// The penalty λ of λ‖w‖² + (1/n) Σ slack
+    /// The penalty λ of λ‖w‖² + (1/n) Σ slack [default with --stream: 1e-6]
     #[arg(long, value_name = "LAMBDA", help_heading = "Problem", allow_hyphen_values = true,
           conflicts_with_all = ["hard", "no_penalty"])]
     pub(crate) lambda: Option<f64>,
@@ -306,6 +317,33 @@ pub(crate) struct Train {
     #[arg(long, value_name = "WAY", help_heading = "Solver", default_value = "least-error", value_parser = one_of(&[
         ("least-error", Threshold::LeastError), ("least-squares", Threshold::LeastSquares)]))]
     pub(crate) threshold: Threshold,
+
+    /// Learn from rows as they come, by sgd: data that is never in memory as a whole, from a file or a pipe
+    #[arg(long, help_heading = "Stream")]
+    pub(crate) stream: bool,
+    /// How often to go through the data
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Stream",
+        requires = "stream",
+        allow_hyphen_values = true,
+        default_value_t = 1
+    )]
+    pub(crate) passes: u64,
+    /// Hold out every K-th row: never learnt, but predicted
+    #[arg(long, value_name = "K", help_heading = "Stream", requires = "stream", allow_hyphen_values = true)]
+    pub(crate) validate: Option<u64>,
+    /// All labels [default: those that the file tells, or the first block of rows has]
+    #[arg(
+        long,
+        value_name = "LABELS",
+        help_heading = "Stream",
+        requires = "stream",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub(crate) classes: Vec<String>,
 
     /// Keep where the training is in this file and FILE.previous, also at Ctrl-C and --max-time; both are removed once the
     /// model is written
@@ -401,6 +439,38 @@ pub(crate) struct Predict {
     /// How many threads work; 0 is one for each core
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// Convert data between LIBSVM text, CSV, Parquet, npy and our binary cache
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The cache (.mmc) holds all that a data set has, and is read at the speed of the disk: make one of any file that is used
+more than once. What another format has no place for is said: column names and weights (LIBSVM text), weights and group numbers
+(CSV, Parquet), all of them and the spelling of labels (npy).
+
+Examples:
+  maxmargin convert rcv1.svm rcv1.mmc
+  maxmargin convert mine.parquet mine.svm --label kind
+  maxmargin convert array.npy table.csv
+  maxmargin convert mine.mmc /dev/stdout --to csv | head")]
+pub(crate) struct Convert {
+    /// A file, - for standard input, or the name of an embedded or generated set
+    #[arg(value_name = "IN")]
+    pub(crate) data: PathBuf,
+    /// The file to write: .libsvm, .svm, .txt, .csv, .parquet, .npy, .mmc
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// The format to write, whatever the file is called
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&FORMATS))]
+    pub(crate) to: Option<Format>,
+    /// The columns to keep, by name or number counted from 1
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
     /// Say nothing but errors
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -534,13 +604,16 @@ pub(crate) struct KernelCheck {
 blobs      two Gaussian classes                     xor    the quadrants of a square, by turns
 rings      a disc and a ring around it              moons  two half circles that reach into each other
 far-blob   blobs, and a second, far, positive blob
+text       sparse rows like those of text, in any number: they are written as they are made
 
 Examples:
   maxmargin generate moons --rows 1000 --seed 7 -o moons.csv
   maxmargin generate xor --rows 500 -o xor.libsvm
-  maxmargin generate iris -o iris.csv")]
+  maxmargin generate iris -o iris.csv
+  maxmargin generate text --rows 20000000 --columns 1000000 -o huge.mmc
+  maxmargin generate text --rows 1000000 | maxmargin train - --stream --validate 10")]
 pub(crate) struct Generate {
-    /// blobs, xor, rings, moons, far-blob; or an embedded set: iris, e1, e2, e3
+    /// blobs, xor, rings, moons, far-blob, text; or an embedded set: iris, e1, e2, e3
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// How many rows [default: 200]
@@ -549,14 +622,17 @@ pub(crate) struct Generate {
     /// Where randomness starts [default: 0]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) seed: Option<u64>,
+    /// How many columns (text only) [default: 100000]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) columns: Option<usize>,
     /// The standard deviation around each class (blobs, far-blob: 0.7, moons: 0.1)
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) noise: Option<f64>,
-    /// The file: .csv, or .libsvm, .svm, .txt for LIBSVM text [default: CSV on standard output]
+    /// The file: .csv, .libsvm, .svm, .txt, .parquet, .npy, .mmc [default: standard output, as CSV; text as LIBSVM text]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The format, whatever the file is called
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(&[("csv", Format::Csv), ("libsvm", Format::Libsvm)]))]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&FORMATS))]
     pub(crate) format: Option<Format>,
 }
 

@@ -81,8 +81,13 @@ impl Keeper {
 
     /// Writes a checkpoint. That it fails is told once, and is no reason to stop.
     pub(crate) fn keep(&mut self, checkpoint: &Checkpoint) {
+        self.keep_by(|path| maxmargin_io::save_checkpoint(path, checkpoint));
+    }
+
+    /// [`Keeper::keep`] for any kind of checkpoint, saved by `save`.
+    pub(crate) fn keep_by(&mut self, save: impl FnOnce(&Path) -> Result<(), maxmargin_io::Error>) {
         let path = self.target.path();
-        match interrupt::during(Phase::Saving, || maxmargin_io::save_checkpoint(path, checkpoint)) {
+        match interrupt::during(Phase::Saving, || save(path)) {
             Ok(()) => self.written.store(true, Ordering::Relaxed),
             Err(error) if !self.failed => {
                 self.failed = true;

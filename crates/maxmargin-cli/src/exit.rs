@@ -26,6 +26,10 @@ impl From<ExitCode> for std::process::ExitCode {
 /// Makes a panic say that it is a bug of ours, whichever thread it is in, and end the program.
 pub(crate) fn say_when_it_is_our_bug() {
     std::panic::set_hook(Box::new(|panic| {
+        // It becomes an error that tells of the damaged file.
+        if maxmargin_io::reads_guarded() {
+            return;
+        }
         let payload = panic.payload();
         let text = payload.downcast_ref::<&str>().copied();
         let what =

@@ -5,6 +5,7 @@ mod checkpoint_file;
 mod commands;
 mod exit;
 mod failure;
+mod feed;
 mod input;
 mod interrupt;
 mod model_file;

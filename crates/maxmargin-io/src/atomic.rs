@@ -8,7 +8,7 @@
 //! one step that shows the new file, and the system does it as a whole. Syncing the folder makes the rename durable.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -49,15 +49,20 @@ pub fn save_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// As [`save_atomically`].
 pub(crate) fn save_over(path: &Path, previous: Option<&Path>, bytes: &[u8]) -> Result<(), Error> {
-    save(&mut Disk, path, previous, bytes).map_err(|(step, error)| Error::Save {
-        path: path.to_string_lossy().into_owned(),
+    save(&mut Disk, path, previous, bytes).map_err(|fault| save_error(&path.to_string_lossy(), fault))
+}
+
+/// What went wrong at which step, as the user reads it.
+fn save_error(path: &str, (step, error): (Step, io::Error)) -> Error {
+    Error::Save {
+        path: path.into(),
         step: step.text(),
         reason: match (step, error.kind()) {
             (Step::Create, io::ErrorKind::NotFound) => "there is no such folder".into(),
             _ => reason(&error),
         },
         help: step.help(&error).into(),
-    })
+    }
 }
 
 /// What was being done when it failed.
@@ -182,37 +187,143 @@ fn save(
     bytes: &[u8],
 ) -> Result<(), (Step, io::Error)> {
     let at = |step: Step| move |error: io::Error| (step, error);
+    let mut begun = begin(operations, path)?;
+    operations.write(begun.file_mut(), bytes).map_err(at(Step::Write))?;
+    commit(operations, begun, previous)
+}
+
+/// A save between its first byte and its last.
+enum Begun {
+    /// A device or pipe, which is written to straight.
+    Device(File),
+    /// A temporary file, removed when dropped, which is on every way out but the rename.
+    Temporary { file: NamedTempFile, path: PathBuf, old: Option<Permissions> },
+}
+
+impl Begun {
+    fn file_mut(&mut self) -> &mut File {
+        match self {
+            Begun::Device(file) => file,
+            Begun::Temporary { file, .. } => file.as_file_mut(),
+        }
+    }
+}
+
+/// Looks at what is there, and makes the temporary file.
+fn begin(operations: &mut impl Operations, path: &Path) -> Result<Begun, (Step, io::Error)> {
+    let at = |step: Step| move |error: io::Error| (step, error);
     let old = operations.look(path).map_err(at(Step::Look))?;
     if let Some(old) = &old {
         if old.is_dir() {
             return Err((Step::Look, io::ErrorKind::IsADirectory.into()));
         }
         if !old.is_file() {
-            let mut device = File::options().write(true).open(path).map_err(at(Step::Create))?;
-            return operations.write(&mut device, bytes).map_err(at(Step::Write));
+            return File::options().write(true).open(path).map(Begun::Device).map_err(at(Step::Create));
         }
         if old.permissions().readonly() {
             return Err((Step::Look, io::ErrorKind::PermissionDenied.into()));
         }
     }
     let path = follow(path).map_err(at(Step::Look))?;
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // Removed when dropped, which is on every way out but the rename.
-    let mut file = operations.create(folder).map_err(at(Step::Create))?;
-    operations.write(file.as_file_mut(), bytes).map_err(at(Step::Write))?;
-    if let Some(old) = &old {
-        operations.protect(file.as_file(), old.permissions()).map_err(at(Step::Protect))?;
+    let file = operations.create(folder_of(&path)).map_err(at(Step::Create))?;
+    Ok(Begun::Temporary { file, path, old: old.map(|old| old.permissions()) })
+}
+
+/// Makes what was written the file, durably.
+fn commit(operations: &mut impl Operations, begun: Begun, previous: Option<&Path>) -> Result<(), (Step, io::Error)> {
+    let at = |step: Step| move |error: io::Error| (step, error);
+    let Begun::Temporary { file, path, old } = begun else { return Ok(()) };
+    let replaces = old.is_some();
+    if let Some(permissions) = old {
+        operations.protect(file.as_file(), permissions).map_err(at(Step::Protect))?;
     }
     operations.sync(file.as_file()).map_err(at(Step::Sync))?;
-    if let (Some(previous), Some(_)) = (previous, &old) {
+    if let (Some(previous), true) = (previous, replaces) {
         operations.remove(previous).map_err(at(Step::Keep))?;
         operations.link(&path, previous).map_err(at(Step::Keep))?;
     }
     operations.rename(file, &path).map_err(at(Step::Rename))?;
-    operations.sync_folder(folder).map_err(at(Step::SyncFolder))
+    operations.sync_folder(folder_of(&path)).map_err(at(Step::SyncFolder))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// A file that is written piece by piece, and is there only once [`AtomicFile::commit`] has been called: as
+/// [`save_atomically`], for what does not fit into memory.
+///
+/// When it is dropped before that, what was there is as it was and nothing is left behind.
+///
+/// # Examples
+/// ```
+/// use std::io::Write;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("data");
+/// let mut file = maxmargin_io::AtomicFile::create(&path)?;
+/// file.write_all(b"first ")?;
+/// file.write_all(b"second")?;
+/// assert!(!path.exists());
+/// file.commit()?;
+/// assert_eq!(std::fs::read(&path)?, b"first second");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct AtomicFile {
+    shown: String,
+    begun: Begun,
+}
+
+impl AtomicFile {
+    /// Begins to write a file.
+    ///
+    /// # Errors
+    /// As [`save_atomically`].
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        let shown = path.to_string_lossy().into_owned();
+        let begun = begin(&mut Disk, path).map_err(|fault| save_error(&shown, fault))?;
+        Ok(AtomicFile { shown, begun })
+    }
+
+    /// The file that is written to meanwhile, if it is one: whoever ends the program without dropping this removes it.
+    pub fn temporary(&self) -> Option<&Path> {
+        match &self.begun {
+            Begun::Device(_) => None,
+            Begun::Temporary { file, .. } => Some(file.path()),
+        }
+    }
+
+    /// Makes what was written the file, durably.
+    ///
+    /// # Errors
+    /// As [`save_atomically`].
+    pub fn commit(self) -> Result<(), Error> {
+        commit(&mut Disk, self.begun, None).map_err(|fault| save_error(&self.shown, fault))
+    }
+
+    /// The error of a write that failed, as [`save_atomically`] tells it.
+    pub(crate) fn write_error(&self, error: io::Error) -> Error {
+        save_error(&self.shown, (Step::Write, error))
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begun.file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.begun.file_mut().flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.begun.file_mut().seek(place)
+    }
 }
 
 /// The file that a name stands for in the end, whether it is there yet or not.

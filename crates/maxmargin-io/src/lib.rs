@@ -5,6 +5,7 @@
 //! bytes --Reader::blocks_of_path, blocks_of_source--> RowBlocks, block after block in bounded memory
 //! Model --save_model--> file --load_model--> Model
 //! Checkpoint --save_checkpoint--> two files --load_checkpoint--> Checkpoint
+//! file or pipe --Blocks--> Dataset, Dataset, ... --DataWriter--> file, in any format
 //! ```
 //!
 //! Files compressed by gzip, bzip2, xz or zstd are decompressed as they are read. Reading never opens another file and runs no code; its memory is bounded by a small multiple of the bytes read.
@@ -28,31 +29,48 @@
 #![warn(missing_docs)]
 
 mod atomic;
+mod binary;
 mod block;
+mod blocks;
+mod cache_file;
+mod cache_writer;
 mod cells;
 mod checkpoint_file;
+mod columns;
 mod compressed;
 mod container;
+mod data_writer;
 mod error;
 mod gather;
 mod libsvm;
 mod model_file;
+mod npy;
 mod number;
+mod parquet_file;
 mod parser;
 mod read;
 mod row_blocks;
 mod rows;
+mod stream_checkpoint;
 mod table;
 mod write;
 
-pub use atomic::save_atomically;
+pub use atomic::{AtomicFile, save_atomically};
+pub use blocks::Blocks;
+pub use cache_file::{CacheFile, is_cache, read_cache};
+pub use cache_writer::CacheWriter;
 pub use checkpoint_file::{
     checkpoint_from_bytes, checkpoint_to_bytes, load_checkpoint, previous_checkpoint, remove_checkpoint,
     save_checkpoint,
 };
 pub use compressed::without_compression;
+pub use data_writer::DataWriter;
 pub use error::Error;
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
+pub use parquet_file::reads_guarded;
 pub use read::{Format, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source};
 pub use row_blocks::{RowBlock, RowBlocks};
+pub use stream_checkpoint::{
+    load_stream_checkpoint, save_stream_checkpoint, stream_checkpoint_from_bytes, stream_checkpoint_to_bytes,
+};
 pub use write::{write_csv, write_libsvm};

@@ -137,7 +137,6 @@ fn look(origin: &str, lines: &[u8], is_all: bool, options: &ReadOptions) -> Resu
     };
     match format {
         None => Ok(None),
-        Some(Format::Libsvm) => Ok(Some(Kind::Libsvm(Libsvm::new(origin, options)?))),
         Some(Format::Csv) => match telling_part(origin, lines, is_all) {
             None => Ok(None),
             Some(part) => {
@@ -145,6 +144,8 @@ fn look(origin: &str, lines: &[u8], is_all: bool, options: &ReadOptions) -> Resu
                 Ok(Some(Kind::Table(Table::new(origin, part, options)?)))
             }
         },
+        // Formats that are not text do not come here.
+        Some(_) => Ok(Some(Kind::Libsvm(Libsvm::new(origin, options)?))),
     }
 }
 
@@ -165,8 +166,8 @@ const BINARY: [(&[u8], &str, &str); 10] = [
     (b"\xfd7zXZ\0", "xz-compressed data", "decompress the file first: xz -d"),
     (b"\x28\xb5\x2f\xfd", "zstd-compressed data", "decompress the file first: zstd -d"),
     (b"PK\x03\x04", "a zip archive", "unpack the archive first, or save the spreadsheet as CSV"),
-    (b"PAR1", "a Parquet file", "save the data as CSV first"),
-    (b"\x93NUMPY", "a NumPy array", "save the data as CSV first"),
+    (b"PAR1", "a Parquet file", "give the file as it is, not compressed, and without another --format"),
+    (b"\x93NUMPY", "a NumPy array", "give the file as it is, not compressed, and without another --format"),
     (b"\xff\xfe", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
     (b"\xfe\xff", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
     (b"\x89HDF\r\n", "an HDF5 file", "save the data as CSV first"),

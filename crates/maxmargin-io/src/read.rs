@@ -11,6 +11,7 @@ use maxmargin::data::Dataset;
 use maxmargin::error::quoted;
 use maxmargin::{Unattended, Workers};
 
+use crate::binary;
 use crate::block::{Block, Cutter, too_long};
 use crate::compressed::{Compression, decompressed};
 use crate::error::{Error, reason};
@@ -27,6 +28,12 @@ pub enum Format {
     Libsvm,
     /// A row a line, cells separated by commas, semicolons or tabs, with or without a header.
     Csv,
+    /// A table saved by NumPy.
+    Npy,
+    /// A table of columns.
+    Parquet,
+    /// A cache file of ours.
+    Cache,
 }
 
 /// How to read a data file. The default finds out what it can from the file itself.
@@ -135,6 +142,9 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// When the file cannot be read, or as [`read_bytes`] does.
     pub fn read_path(&self, path: &Path) -> Result<Dataset, Error> {
+        if let Some(format) = binary::find_in(path, self.options.format) {
+            return binary::read_path(path, self.options, format);
+        }
         let origin = path.to_string_lossy();
         let open = || File::open(path).map_err(|error| cannot_read(&origin, &error));
         let file = open()?;
@@ -153,8 +163,11 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// When the stream fails or exceeds [`ReadOptions::max_bytes`], or as [`read_bytes`] does.
     pub fn read_source(&self, mut source: impl Read + Send, origin: &str) -> Result<Dataset, Error> {
-        if self.options.categorical {
-            // It is needed twice. One byte above the limit is enough to see that it is exceeded.
+        let first = binary::first_bytes(&mut source).map_err(|error| cannot_read(origin, &error))?;
+        let is_binary = binary::first_format(&first, self.options.format).is_some();
+        let mut source = io::Cursor::new(first).chain(source);
+        if self.options.categorical || is_binary {
+            // It is needed twice, or from its end. One byte above the limit is enough to see that it is exceeded.
             let limit = self.options.max_bytes.map_or(u64::MAX, |limit| limit.saturating_add(1));
             let mut bytes = Vec::new();
             source.by_ref().take(limit).read_to_end(&mut bytes).map_err(|error| cannot_read(origin, &error))?;
@@ -169,6 +182,9 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// As [`read_bytes`] does.
     pub fn read_bytes(&self, bytes: &[u8], origin: &str) -> Result<Dataset, Error> {
+        if let Some(format) = binary::find(bytes, self.options.format) {
+            return binary::read(bytes, origin, self.options, format);
+        }
         let open = || self.open(bytes, origin, Some(bytes.len() as u64));
         let sample = |at: u64, room: &mut [u8]| {
             let from = usize::try_from(at).ok().and_then(|at| bytes.get(at..)?.get(..room.len()));

@@ -18,6 +18,12 @@ use crate::table::is_missing;
 /// # Errors
 /// When a label is not one word without `:` and `#`, or the stream fails.
 pub fn write_libsvm(data: &Dataset, out: &mut impl Write) -> Result<(), Error> {
+    libsvm_rows(data, out, true)?;
+    Ok(out.flush()?)
+}
+
+/// Rows of LIBSVM text; the first ones tell the number of columns.
+pub(crate) fn libsvm_rows(data: &Dataset, out: &mut impl Write, first: bool) -> Result<(), Error> {
     let matrix = data.matrix();
     for class in data.labels().classes() {
         let text = written(class);
@@ -44,13 +50,13 @@ pub fn write_libsvm(data: &Dataset, out: &mut impl Write) -> Result<(), Error> {
                 push(&mut line, format_args!(" {}:{}", column + 1, Shortest(value)));
             }
         });
-        if row == 0 && !last_is_held && data.columns() > 0 {
+        if row == 0 && first && !last_is_held && data.columns() > 0 {
             push(&mut line, format_args!(" {}:0", data.columns()));
         }
         line.push('\n');
         out.write_all(line.as_bytes())?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// Writes CSV with commas: a header where the columns have names, a row a line, the label last and called `label`.
@@ -61,6 +67,12 @@ pub fn write_libsvm(data: &Dataset, out: &mut impl Write) -> Result<(), Error> {
 /// # Errors
 /// When there are no columns, a label reads as a missing value or has blanks around it, or the stream fails.
 pub fn write_csv(data: &Dataset, out: &mut impl Write) -> Result<(), Error> {
+    csv_rows(data, out, true)?;
+    Ok(out.flush()?)
+}
+
+/// Rows of CSV; the first ones come with the header, where there is one.
+pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool) -> Result<(), Error> {
     if data.columns() == 0 {
         return Err(Error::NotWritable {
             what: "data without columns cannot be written as CSV".into(),
@@ -79,7 +91,7 @@ pub fn write_csv(data: &Dataset, out: &mut impl Write) -> Result<(), Error> {
     let mut line = String::new();
     // Without a header, a first row labelled `label` would be taken for one.
     let needs_header = data.rows() > 0 && data.labels().get(0).text() == "label";
-    if data.names().is_some() || needs_header {
+    if first && (data.names().is_some() || needs_header) {
         let names: Vec<String> = (0..data.columns()).map(|column| data.name(column)).collect();
         names.iter().for_each(|name| push_cell(&mut line, name, ','));
         let mut label = "label".to_string();
@@ -97,7 +109,7 @@ pub fn write_csv(data: &Dataset, out: &mut impl Write) -> Result<(), Error> {
         push_cell(&mut line, written(data.labels().get(row)), '\n');
         out.write_all(line.as_bytes())?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// A label's text; blanks around a number are no part of the label.

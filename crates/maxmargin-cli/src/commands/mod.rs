@@ -1,11 +1,13 @@
 //! The commands: each makes a plan of its arguments, does the work, and hands the result to a report.
 
+mod convert;
 mod examples;
 mod generate;
 mod inspect;
 mod kernel_check;
 mod plot;
 mod predict;
+mod stream;
 mod train;
 mod verify;
 
@@ -21,6 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         Command::Train(arguments) => train::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
+        Command::Convert(arguments) => convert::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Examples(arguments) => examples::run(arguments),

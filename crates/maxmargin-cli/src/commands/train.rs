@@ -38,7 +38,7 @@ const NO_CHECKPOINT_YET: &str =
     "no model was written, and there was nothing to keep in a checkpoint yet; --save-partial keeps what was reached";
 
 /// Seconds between two checkpoints.
-const CHECKPOINT_EVERY: f64 = 30.0;
+pub(super) const CHECKPOINT_EVERY: f64 = 30.0;
 
 /// The arguments, checked, before anything is read.
 struct Plan {
@@ -199,7 +199,7 @@ pub(super) fn check_share(share: f64) -> Result<(), Failure> {
     Err(maxmargin::Error::parameter("holdout", share, "above 0 and below 1").into())
 }
 
-fn seconds(name: &'static str, value: f64) -> Result<Duration, Failure> {
+pub(super) fn seconds(name: &'static str, value: f64) -> Result<Duration, Failure> {
     match Duration::try_from_secs_f64(value) {
         Ok(limit) if value > 0.0 => Ok(limit),
         _ => Err(maxmargin::Error::parameter(name, value, "a number of seconds above 0").into()),
@@ -207,7 +207,7 @@ fn seconds(name: &'static str, value: f64) -> Result<Duration, Failure> {
 }
 
 /// `stem.mm`, whatever points the stem holds.
-fn with_extension(stem: &Path, extension: &str) -> PathBuf {
+pub(super) fn with_extension(stem: &Path, extension: &str) -> PathBuf {
     let mut name = stem.as_os_str().to_os_string();
     name.push(".");
     name.push(extension);
@@ -216,6 +216,9 @@ fn with_extension(stem: &Path, extension: &str) -> PathBuf {
 
 /// Trains a model.
 pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
+    if arguments.stream {
+        return super::stream::run(arguments);
+    }
     let mut plan = Plan::new(arguments)?;
     let words = plan.words;
     let started = Instant::now();

@@ -179,6 +179,29 @@ impl Labels {
         let codes = self.codes.iter().map(|&other| u32::from(other == code)).collect();
         Some(Labels { classes: vec![rest, self.classes[code as usize].clone()], codes })
     }
+
+    /// The labels `of[code]`, in any order and with spellings of a number told apart or not; those that no row has are left
+    /// out. `None` when a code is out of range. Costs a look at each code, where [`Labels::new`] reads each label.
+    ///
+    /// # Examples
+    /// ```
+    /// use maxmargin::data::{Label, Labels};
+    ///
+    /// let labels = Labels::from_codes(&["b", "c", "a"].map(Label::new), &[2, 0, 2]).unwrap();
+    /// assert_eq!(labels, Labels::new(["a", "b", "a"].map(Label::new)));
+    /// ```
+    pub fn from_codes(of: &[Label], codes: &[u32]) -> Option<Self> {
+        let mut used = vec![false; of.len()];
+        for &code in codes {
+            *used.get_mut(code as usize)? = true;
+        }
+        let places: Vec<usize> = (0..of.len()).filter(|&place| used[place]).collect();
+        let distinct = Labels::new(places.iter().map(|&place| of[place].clone()));
+        let mut new_codes = vec![0; of.len()];
+        places.iter().zip(&distinct.codes).for_each(|(&place, &code)| new_codes[place] = code);
+        let codes = codes.iter().map(|&code| new_codes[code as usize]).collect();
+        Some(Labels { classes: distinct.classes, codes })
+    }
 }
 
 #[cfg(test)]
@@ -232,5 +255,15 @@ mod tests {
         let two = labels(&["-1", "+1"]).one_against_rest(&Label::new("-1")).unwrap();
         assert_eq!((texts(&two), two.codes()), (vec!["+1", "-1"], &[1, 0][..]));
         assert!(two.one_against_rest(&Label::new("2")).is_none());
+    }
+
+    #[test]
+    fn codes_give_the_same_labels_as_their_texts() {
+        let of = ["b", "1", "+1", "unused", "a"].map(Label::new);
+        let codes = [4, 2, 1, 0, 4];
+        let texts = Labels::new(codes.iter().map(|&code| of[code as usize].clone()));
+        let found = Labels::from_codes(&of, &codes).unwrap();
+        assert_eq!((found.codes(), found.classes()), (texts.codes(), texts.classes()));
+        assert!(Labels::from_codes(&of, &[5]).is_none());
     }
 }

@@ -1,0 +1,227 @@
+//! Formats that are not text: found by their first bytes.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use maxmargin::data::{Dataset, Labels, Matrix, Values};
+
+use crate::block::too_long;
+use crate::cache_file::{self, CacheFile};
+use crate::error::{Error, reason};
+use crate::parquet_file::ParquetFile;
+use crate::read::{Format, ReadOptions};
+use crate::{npy, parquet_file};
+
+/// The format of bytes that are not text; the one asked for, where that is such a format.
+pub(crate) fn find(bytes: &[u8], asked: Option<Format>) -> Option<Format> {
+    match asked {
+        Some(Format::Libsvm | Format::Csv) => None,
+        Some(format) => Some(format),
+        None if bytes.starts_with(cache_file::MAGIC) => Some(Format::Cache),
+        None if bytes.starts_with(npy::MAGIC) => Some(Format::Npy),
+        // Text may begin with these letters, too: a label, say.
+        None if is_parquet(bytes) => Some(Format::Parquet),
+        None => None,
+    }
+}
+
+/// Enough bytes to tell the format, or all there are.
+pub(crate) fn first_bytes(source: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The format of data that begins with these bytes, where it is not text; the one asked for, where that is such a format.
+pub(crate) fn first_format(first: &[u8], asked: Option<Format>) -> Option<Format> {
+    find(first, asked)
+}
+
+/// [`first_format`] of a file. What cannot be read is left to those who say why.
+pub(crate) fn find_in(path: &Path, asked: Option<Format>) -> Option<Format> {
+    let mut file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()))?;
+    first_format(&first_bytes(&mut file).ok()?, asked)
+}
+
+/// Reads a file in such a format, in no more memory than its numbers need.
+pub(crate) fn read_path(path: &Path, options: &ReadOptions, format: Format) -> Result<Dataset, Error> {
+    let origin = path.to_string_lossy();
+    if let (Some(limit), Ok(found)) = (options.max_bytes, path.metadata())
+        && found.len() > limit
+    {
+        return Err(too_long(&origin, limit));
+    }
+    match format {
+        Format::Cache => {
+            refuse_label(&origin, options)?;
+            select(CacheFile::open(path)?.read()?, &origin, options)
+        }
+        Format::Parquet => join(ParquetFile::open(path, options)?, &origin),
+        _ => {
+            let bytes = std::fs::read(path).map_err(|error| Error::Open {
+                path: origin.to_string(),
+                reason: reason(&error),
+                help: "check that it is a file that can be read".into(),
+            })?;
+            read(&bytes, &origin, options, format)
+        }
+    }
+}
+
+/// Whether bytes begin as a Parquet file does, and are no text.
+pub(crate) fn is_parquet(bytes: &[u8]) -> bool {
+    let magic = parquet_file::MAGIC;
+    bytes.starts_with(magic)
+        && (bytes.len() > 2 * magic.len() && bytes.ends_with(magic) || memchr::memchr(0, bytes).is_some())
+}
+
+impl Format {
+    /// The format that a file's name says, by what it ends with.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use maxmargin_io::Format;
+    ///
+    /// assert_eq!(Format::of_name(Path::new("train.parquet")), Some(Format::Parquet));
+    /// assert_eq!(Format::of_name(Path::new("a9a")), None);
+    /// ```
+    pub fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "libsvm" | "svm" | "svmlight" | "txt" => Some(Format::Libsvm),
+            "csv" => Some(Format::Csv),
+            "npy" => Some(Format::Npy),
+            "parquet" | "pq" => Some(Format::Parquet),
+            "mmc" => Some(Format::Cache),
+            _ => None,
+        }
+    }
+
+    /// What messages call the format.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Libsvm => "LIBSVM text",
+            Format::Csv => "CSV",
+            Format::Npy => "npy",
+            Format::Parquet => "Parquet",
+            Format::Cache => "a cache file",
+        }
+    }
+}
+
+/// Reads bytes in such a format.
+pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions, format: Format) -> Result<Dataset, Error> {
+    if let Some(limit) = options.max_bytes.filter(|&limit| bytes.len() as u64 > limit) {
+        return Err(too_long(origin, limit));
+    }
+    match format {
+        Format::Npy => npy::read(bytes, origin, options),
+        Format::Parquet => join(ParquetFile::from_bytes(bytes.to_vec(), origin, options)?, origin),
+        _ => {
+            let file = CacheFile::from_bytes(bytes.to_vec(), origin)?;
+            refuse_label(origin, options)?;
+            select(file.read()?, origin, options)
+        }
+    }
+}
+
+/// A cache knows which of its columns is the label.
+pub(crate) fn refuse_label(origin: &str, options: &ReadOptions) -> Result<(), Error> {
+    match &options.label {
+        None => Ok(()),
+        Some(label) => Err(Error::Content {
+            path: origin.into(),
+            found: "a cache file, whose labels are known".into(),
+            expected: format!("a table with a label column {}", maxmargin::error::quoted(label)),
+            help: "leave out --label, or make the cache again from the table".into(),
+        }),
+    }
+}
+
+/// The columns asked for, by name or by number.
+pub(crate) fn select(data: Dataset, origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
+    let Some(columns) = &options.columns else { return Ok(data) };
+    let twice = columns.iter().enumerate().find(|(place, name)| columns[..*place].contains(name));
+    if let Some((_, name)) = twice {
+        let error = maxmargin::Error::Combination {
+            what: format!("the column {} is asked for twice", maxmargin::error::quoted(name)),
+            help: "name each column once in --columns".into(),
+        };
+        return Err(Error::Data { path: origin.into(), error });
+    }
+    // A number stands for a name, unless it is one.
+    let by_number = |column: &String| {
+        let names = data.names().filter(|names| !names.contains(column))?;
+        names.get(column.parse::<usize>().ok()?.checked_sub(1)?).cloned()
+    };
+    let columns: Vec<String> =
+        columns.iter().map(|column| by_number(column).unwrap_or_else(|| column.clone())).collect();
+    data.select_columns(&columns).map_err(|error| Error::Data { path: origin.into(), error })
+}
+
+/// Blocks of the same columns, one after the other, as one data set.
+pub(crate) fn join(blocks: impl Iterator<Item = Result<Dataset, Error>>, origin: &str) -> Result<Dataset, Error> {
+    let mut blocks = blocks.collect::<Result<Vec<_>, _>>()?;
+    if blocks.len() == 1 {
+        return Ok(blocks.remove(0));
+    }
+    let Some(first) = blocks.first() else {
+        return Err(Error::Content {
+            path: origin.into(),
+            found: "no rows".into(),
+            expected: "at least one".into(),
+            help: "give a file with at least one row".into(),
+        });
+    };
+    let names = first.names().map(<[String]>::to_vec);
+    let (rows, columns) = (blocks.iter().map(Dataset::rows).sum::<usize>(), first.columns());
+    let entries: usize = blocks.iter().map(|block| nonzeros(block.matrix())).sum();
+    let dense = entries >= (rows * columns).div_ceil(2);
+    let single = blocks.iter().all(|block| is_single(block.matrix()));
+    let (mut offsets, mut indices, mut values) = (vec![0u64], Vec::new(), Vec::new());
+    for block in &blocks {
+        for row in 0..block.rows() {
+            if dense {
+                values.extend(block.matrix().row(row));
+                continue;
+            }
+            block.matrix().visit(row, |column, value| {
+                if value != 0.0 {
+                    indices.push(column as u32);
+                    values.push(value);
+                }
+            });
+            offsets.push(values.len() as u64);
+        }
+    }
+    let values: Values = match single {
+        true => values.into_iter().map(|value| value as f32).collect::<Vec<f32>>().into(),
+        false => values.into(),
+    };
+    let labels =
+        Labels::new(blocks.iter().flat_map(|block| (0..block.rows()).map(|row| block.labels().get(row).clone())));
+    let matrix = match dense {
+        true => Matrix::dense(rows, columns, values),
+        false => Matrix::sparse(rows, columns, offsets, indices, values),
+    };
+    matrix
+        .and_then(|matrix| Dataset::new(matrix, labels))
+        .and_then(|data| match names {
+            Some(names) => data.with_names(names),
+            None => Ok(data),
+        })
+        .map_err(|error| Error::Data { path: origin.into(), error })
+}
+
+fn nonzeros(matrix: &Matrix) -> usize {
+    let mut count = 0;
+    (0..matrix.rows()).for_each(|row| matrix.visit(row, |_, value| count += usize::from(value != 0.0)));
+    count
+}
+
+fn is_single(matrix: &Matrix) -> bool {
+    match matrix {
+        Matrix::Dense(dense) => matches!(dense.values(), Values::F32(_)),
+        Matrix::Sparse(csr) => matches!(csr.values(), Values::F32(_)),
+    }
+}

@@ -1,0 +1,154 @@
+//! Writing data of any format, block by block: whole or not at all.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use maxmargin::data::Dataset;
+
+use crate::atomic::AtomicFile;
+use crate::cache_writer::CacheWriter;
+use crate::error::Error;
+use crate::npy::NpyWriter;
+use crate::parquet_file::ParquetWriter;
+use crate::read::Format;
+use crate::write::{csv_rows, libsvm_rows};
+
+/// Writes a data file: it is there once [`DataWriter::finish`] has been called.
+///
+/// # Examples
+/// ```
+/// use maxmargin::data::embedded;
+/// use maxmargin_io::{DataWriter, Format, ReadOptions, read_path};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("iris.parquet");
+/// let iris = embedded("iris").unwrap();
+/// let mut writer = DataWriter::create(&path, Format::Parquet)?;
+/// writer.push(&iris)?;
+/// assert_eq!(writer.finish()?, 150);
+/// assert_eq!(read_path(&path, &ReadOptions::default())?.fingerprint(), iris.fingerprint());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DataWriter {
+    format: Format,
+    out: Out,
+    rows: u64,
+    columns: usize,
+    /// What the format has no place for, once there was some.
+    lost: Vec<&'static str>,
+}
+
+enum Out {
+    Text(BufWriter<AtomicFile>),
+    Npy(NpyWriter),
+    Parquet(Box<ParquetWriter>),
+    Cache(Box<CacheWriter>),
+}
+
+impl DataWriter {
+    /// Begins to write a file.
+    ///
+    /// # Errors
+    /// When it cannot be written there.
+    pub fn create(path: &Path, format: Format) -> Result<Self, Error> {
+        let out = match format {
+            Format::Libsvm | Format::Csv => Out::Text(BufWriter::with_capacity(1 << 20, AtomicFile::create(path)?)),
+            Format::Npy => Out::Npy(NpyWriter::create(path)?),
+            Format::Parquet => Out::Parquet(Box::new(ParquetWriter::create(path)?)),
+            Format::Cache => Out::Cache(Box::new(CacheWriter::create(path)?)),
+        };
+        Ok(DataWriter { format, out, rows: 0, columns: 0, lost: Vec::new() })
+    }
+
+    /// The file that is written to meanwhile; see [`AtomicFile::temporary`].
+    pub fn temporary(&self) -> Option<&Path> {
+        match &self.out {
+            Out::Text(out) => out.get_ref().temporary(),
+            Out::Npy(out) => out.temporary(),
+            Out::Parquet(out) => out.temporary(),
+            Out::Cache(out) => out.temporary(),
+        }
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    /// When the format cannot hold them, or the file cannot be written.
+    pub fn push(&mut self, data: &Dataset) -> Result<(), Error> {
+        let first = self.rows == 0;
+        if !first && self.format == Format::Csv && data.columns() != self.columns {
+            return Err(Error::NotWritable {
+                what: format!("row {} has {} columns, not {}", self.rows + 1, data.columns(), self.columns),
+                help: "give all rows the same columns".into(),
+            });
+        }
+        self.columns = data.columns();
+        for what in losses(data, self.format) {
+            if !self.lost.contains(&what) {
+                self.lost.push(what);
+            }
+        }
+        match &mut self.out {
+            Out::Text(out) => {
+                let rows = if self.format == Format::Csv { csv_rows } else { libsvm_rows };
+                rows(data, out, first).map_err(|error| match error {
+                    Error::Write { kind, .. } => out.get_ref().write_error(kind.into()),
+                    other => other,
+                })?;
+            }
+            Out::Npy(out) => out.push(data)?,
+            Out::Parquet(out) => out.push(data)?,
+            Out::Cache(out) => out.push(data)?,
+        }
+        self.rows += data.rows() as u64;
+        Ok(())
+    }
+
+    /// What the data had and the format has no place for, so far.
+    pub fn lost(&self) -> &[&'static str] {
+        &self.lost
+    }
+
+    /// Makes the file, durably. Returns how many rows it has.
+    ///
+    /// # Errors
+    /// When there were no rows, or the file cannot be written.
+    pub fn finish(self) -> Result<u64, Error> {
+        if self.rows == 0 {
+            return Err(Error::NotWritable {
+                what: "there are no rows to write".into(),
+                help: "give data with at least one row".into(),
+            });
+        }
+        match self.out {
+            Out::Text(mut out) => {
+                let flushed = out.flush();
+                flushed.map_err(|error| out.get_ref().write_error(error))?;
+                let (file, _) = out.into_parts();
+                file.commit()?;
+                Ok(self.rows)
+            }
+            Out::Npy(out) => out.finish(),
+            Out::Parquet(out) => out.finish(),
+            Out::Cache(out) => out.finish(),
+        }
+    }
+}
+
+/// What some data has and a format has no place for.
+fn losses(data: &Dataset, format: Format) -> Vec<&'static str> {
+    let spelled = || {
+        let plain = |text: &str, number: Option<f64>| number.is_none_or(|number| number.to_string() == text);
+        !data.labels().classes().iter().all(|class| plain(class.text(), class.number()))
+    };
+    let cache = format == Format::Cache;
+    [
+        ("column names", data.names().is_some() && matches!(format, Format::Libsvm | Format::Npy)),
+        ("weights", data.weights().is_some() && !cache),
+        ("group numbers", data.groups().is_some() && !cache && format != Format::Libsvm),
+        ("the spelling of labels", format == Format::Npy && spelled()),
+    ]
+    .into_iter()
+    .filter_map(|(what, lost)| lost.then_some(what))
+    .collect()
+}

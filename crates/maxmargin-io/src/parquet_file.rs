@@ -1,0 +1,542 @@
+//! Parquet: a table column by column, in groups of rows.
+//!
+//! Columns of numbers (floats, whole numbers, truth values) are features. One column is the label, the last unless another
+//! is asked for: numbers or texts. A missing value is a fault. Written are columns of doubles, and last the label as text,
+//! called `label`; weights and group numbers have no place in it. A file of ours tells in its metadata (`maxmargin.names`:
+//! `none`) when the columns' names are only their numbers.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use maxmargin::data::{Dataset, Label, Labels, Matrix, Values};
+use maxmargin::error::quoted;
+use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescriptor, Type};
+
+use crate::atomic::AtomicFile;
+use crate::columns::{Columns, not_finite, settle, too_large};
+use crate::error::{Error, reason};
+use crate::read::ReadOptions;
+
+/// The first and last bytes of a file.
+pub(crate) const MAGIC: &[u8; 4] = b"PAR1";
+/// The most columns of a file that is written: each costs memory, and bytes in every group of rows.
+const MOST_COLUMNS: usize = 20_000;
+/// About the bytes of a group of rows that is written.
+const GROUP_BYTES: usize = 32 << 20;
+/// Values read at a time.
+const BATCH: usize = 1 << 16;
+/// The metadata that tells whether the names are the user's.
+const NAMES_KEY: &str = "maxmargin.names";
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread reads a file by code that panics when the file is damaged: such a panic becomes an error, and a hook
+/// that ends the program should let it pass.
+pub fn reads_guarded() -> bool {
+    GUARDED.get()
+}
+
+/// Does some work with a file that may be damaged; what panics is damage.
+fn guarded<T>(origin: &str, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let before = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    done.unwrap_or_else(|_| Err(other_damage(origin, "its pages do not fit together")))
+}
+
+/// A Parquet file: what it holds, and which columns are asked for.
+pub(crate) struct ParquetFile {
+    origin: String,
+    reader: Box<dyn FileReader>,
+    chosen: Columns,
+    /// The names of all columns.
+    names: Vec<String>,
+    next: usize,
+    /// Rows read.
+    done: u64,
+}
+
+impl ParquetFile {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or has not the columns asked for.
+    pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Self, Error> {
+        let origin = path.to_string_lossy();
+        let file = File::open(path).map_err(|error| Error::Open {
+            path: origin.to_string(),
+            reason: reason(&error),
+            help: "check that it is a file that can be read".into(),
+        })?;
+        guarded(&origin, || {
+            let reader = SerializedFileReader::new(file).map_err(|error| damaged(&origin, &error))?;
+            ParquetFile::new(Box::new(reader), &origin, options)
+        })
+    }
+
+    /// A file that is in memory.
+    ///
+    /// # Errors
+    /// As [`ParquetFile::open`].
+    pub(crate) fn from_bytes(bytes: Vec<u8>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+        guarded(origin, || {
+            let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(|error| damaged(origin, &error))?;
+            ParquetFile::new(Box::new(reader), origin, options)
+        })
+    }
+
+    fn new(reader: Box<dyn FileReader>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+        let metadata = reader.metadata().file_metadata();
+        let schema = metadata.schema_descr();
+        let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+        let unnamed = metadata.key_value_metadata().into_iter().flatten();
+        let unnamed = unnamed.into_iter().any(|pair| pair.key == NAMES_KEY && pair.value.as_deref() == Some("none"));
+        let mut chosen = Columns::new(origin, Some(&names), names.len(), options)?;
+        if unnamed && options.columns.is_none() {
+            chosen.names = None;
+        }
+        let file = ParquetFile { origin: origin.into(), reader, chosen, names, next: 0, done: 0 };
+        for &column in file.chosen.features.iter().chain(&file.chosen.label) {
+            file.check_column(column)?;
+        }
+        Ok(file)
+    }
+
+    /// How many rows the file says it has.
+    pub(crate) fn rows(&self) -> u64 {
+        self.reader.metadata().file_metadata().num_rows().max(0) as u64
+    }
+
+    /// Checks that a column is one that can be read.
+    fn check_column(&self, column: usize) -> Result<(), Error> {
+        let descriptor = self.reader.metadata().file_metadata().schema_descr().column(column);
+        let is_label = Some(column) == self.chosen.label;
+        let number = matches!(
+            descriptor.physical_type(),
+            Physical::BOOLEAN | Physical::INT32 | Physical::INT64 | Physical::FLOAT | Physical::DOUBLE
+        );
+        let found = match descriptor.physical_type() {
+            _ if descriptor.max_rep_level() > 0 => "lists",
+            _ if is_scaled(&descriptor) => "decimal numbers, dates or times",
+            Physical::BYTE_ARRAY if is_label => return Ok(()),
+            Physical::BYTE_ARRAY => "texts",
+            _ if number => return Ok(()),
+            _ => "values that are no plain numbers",
+        };
+        Err(Error::Content {
+            path: self.origin.clone(),
+            found: format!("{found} in column {}", quoted(&self.names[column])),
+            expected: if is_label { "labels" } else { "numbers" }.into(),
+            help:
+                "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns \
+                   of texts"
+                    .into(),
+        })
+    }
+
+    /// Reads the next group of rows that has any.
+    fn read_group(&mut self) -> Option<Result<Dataset, Error>> {
+        while self.next < self.reader.num_row_groups() {
+            let group = self.next;
+            self.next += 1;
+            let rows = self.reader.metadata().row_group(group).num_rows();
+            if rows > 0 {
+                let data = guarded(&self.origin, || self.read_rows(group, rows as u64));
+                self.done += rows as u64;
+                return Some(data);
+            }
+        }
+        None
+    }
+
+    fn read_rows(&self, group: usize, rows: u64) -> Result<Dataset, Error> {
+        let fault = |error: ParquetError| damaged(&self.origin, &error);
+        let reader = self.reader.get_row_group(group).map_err(fault)?;
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        let mut columns = Vec::with_capacity(self.chosen.features.len());
+        for &place in &self.chosen.features {
+            let column = reader.get_column_reader(place).map_err(fault)?;
+            columns.push(self.read_numbers(column, &schema.column(place), place, rows)?);
+        }
+        let labels = match self.chosen.label {
+            None => vec![Label::new("0"); rows as usize],
+            Some(place) => {
+                let column = reader.get_column_reader(place).map_err(fault)?;
+                self.read_labels(column, &schema.column(place), place, rows)?
+            }
+        };
+        let (rows, width) = (rows as usize, columns.len());
+        let matrix = match columns.iter().all(|column| matches!(column, Values::F32(_))) {
+            true => {
+                let row = |row: usize| columns.iter().map(move |column| column.get(row) as f32);
+                Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f32>>())
+            }
+            false => {
+                let row = |row: usize| columns.iter().map(move |column| column.get(row));
+                Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f64>>())
+            }
+        };
+        matrix
+            .and_then(settle)
+            .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))
+            .and_then(|data| match &self.chosen.names {
+                Some(names) => data.with_names(names.clone()),
+                None => Ok(data),
+            })
+            .map_err(|error| Error::Data { path: self.origin.clone(), error })
+    }
+
+    /// A column of numbers.
+    fn read_numbers(
+        &self,
+        reader: ColumnReader,
+        descriptor: &ColumnDescriptor,
+        place: usize,
+        rows: u64,
+    ) -> Result<Values, Error> {
+        let unsigned = is_unsigned(descriptor);
+        let finite = |values: Vec<f64>| match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(values),
+            Some(row) => Err(not_finite(&self.origin, values[row], self.done + row as u64 + 1, &self.shown(place))),
+        };
+        Ok(match reader {
+            ColumnReader::FloatColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                finite(values.iter().map(|&value| f64::from(value)).collect())?;
+                values.into()
+            }
+            ColumnReader::DoubleColumnReader(reader) => finite(self.read_all(reader, descriptor, place, rows)?)?.into(),
+            ColumnReader::BoolColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                values.into_iter().map(|value| f32::from(u8::from(value))).collect::<Vec<f32>>().into()
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                let number = |value: i32| if unsigned { f64::from(value as u32) } else { f64::from(value) };
+                values.into_iter().map(number).collect::<Vec<f64>>().into()
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                let mut numbers = Vec::with_capacity(values.len());
+                for (row, value) in values.into_iter().enumerate() {
+                    let whole = if unsigned { i128::from(value as u64) } else { i128::from(value) };
+                    if whole as f64 as i128 != whole {
+                        let row = self.done + row as u64 + 1;
+                        return Err(too_large(&self.origin, &whole.to_string(), row, &self.shown(place)));
+                    }
+                    numbers.push(whole as f64);
+                }
+                numbers.into()
+            }
+            _ => return Err(other_damage(&self.origin, "a column is of another type than it says")),
+        })
+    }
+
+    /// A column of labels.
+    fn read_labels(
+        &self,
+        reader: ColumnReader,
+        descriptor: &ColumnDescriptor,
+        place: usize,
+        rows: u64,
+    ) -> Result<Vec<Label>, Error> {
+        let unsigned = is_unsigned(descriptor);
+        let numbers = |numbers: Vec<f64>, text: &dyn Fn(usize) -> String| {
+            let check = |row: usize| match numbers[row].is_finite() {
+                true => Ok(Label::new(text(row))),
+                false => Err(not_finite(&self.origin, numbers[row], self.done + row as u64 + 1, &self.shown(place))),
+            };
+            (0..numbers.len()).map(check).collect::<Result<Vec<_>, _>>()
+        };
+        match reader {
+            ColumnReader::FloatColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                numbers(values.iter().map(|&value| f64::from(value)).collect(), &|row| values[row].to_string())
+            }
+            ColumnReader::DoubleColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                numbers(values.clone(), &|row| values[row].to_string())
+            }
+            ColumnReader::BoolColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                Ok(values.into_iter().map(|value| Label::new(u8::from(value).to_string())).collect())
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                let text = |value: i32| if unsigned { (value as u32).to_string() } else { value.to_string() };
+                Ok(values.into_iter().map(|value| Label::new(text(value))).collect())
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                let text = |value: i64| if unsigned { (value as u64).to_string() } else { value.to_string() };
+                Ok(values.into_iter().map(|value| Label::new(text(value))).collect())
+            }
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                let values = self.read_all(reader, descriptor, place, rows)?;
+                let text = |(row, value): (usize, ByteArray)| match value.as_utf8() {
+                    Ok(text) => Ok(Label::new(text)),
+                    Err(_) => Err(Error::Content {
+                        path: self.origin.clone(),
+                        found: format!(
+                            "bytes that are not UTF-8 in row {}, column {}",
+                            self.done + row as u64 + 1,
+                            self.shown(place)
+                        ),
+                        expected: "a label".into(),
+                        help: "save the label column as text or numbers".into(),
+                    }),
+                };
+                values.into_iter().enumerate().map(text).collect()
+            }
+            _ => Err(other_damage(&self.origin, "a column is of another type than it says")),
+        }
+    }
+
+    /// All values of a column, none of which may be missing.
+    fn read_all<T: DataType>(
+        &self,
+        mut reader: ColumnReaderImpl<T>,
+        descriptor: &ColumnDescriptor,
+        place: usize,
+        rows: u64,
+    ) -> Result<Vec<T::T>, Error> {
+        let fault = |error: ParquetError| damaged(&self.origin, &error);
+        let optional = descriptor.max_def_level() > 0;
+        let (mut values, mut levels) = (Vec::new(), Vec::new());
+        let mut read = 0;
+        while read < rows {
+            levels.clear();
+            let batch = BATCH.min((rows - read) as usize);
+            let (records, found, _) =
+                reader.read_records(batch, optional.then_some(&mut levels), None, &mut values).map_err(fault)?;
+            if records == 0 {
+                return Err(other_damage(&self.origin, "a column is shorter than the others"));
+            }
+            if found < records {
+                let missing = levels.iter().position(|&level| level < descriptor.max_def_level()).unwrap_or(0);
+                let row = self.done + read + missing as u64 + 1;
+                return Err(Error::Content {
+                    path: self.origin.clone(),
+                    found: format!("a missing value in row {row}, column {}", self.shown(place)),
+                    expected: "a value".into(),
+                    help: "fill the value in (with the column's mean, say), or remove the row".into(),
+                });
+            }
+            read += records as u64;
+        }
+        Ok(values)
+    }
+
+    fn shown(&self, place: usize) -> String {
+        format!("{} {}", place + 1, quoted(&self.names[place]))
+    }
+}
+
+impl Iterator for ParquetFile {
+    type Item = Result<Dataset, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let group = self.read_group();
+        if matches!(group, Some(Err(_))) {
+            self.next = usize::MAX;
+        }
+        group
+    }
+}
+
+/// Whether the numbers of a column mean something else than themselves.
+fn is_scaled(descriptor: &ColumnDescriptor) -> bool {
+    let logical = descriptor.logical_type_ref();
+    matches!(
+        logical,
+        Some(
+            LogicalType::Decimal { .. } | LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. }
+        )
+    ) || matches!(
+        descriptor.converted_type(),
+        ConvertedType::DECIMAL
+            | ConvertedType::DATE
+            | ConvertedType::TIME_MILLIS
+            | ConvertedType::TIME_MICROS
+            | ConvertedType::TIMESTAMP_MILLIS
+            | ConvertedType::TIMESTAMP_MICROS
+    )
+}
+
+fn is_unsigned(descriptor: &ColumnDescriptor) -> bool {
+    matches!(
+        descriptor.converted_type(),
+        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
+    )
+}
+
+fn damaged(origin: &str, error: &ParquetError) -> Error {
+    other_damage(origin, &error.to_string())
+}
+
+fn other_damage(origin: &str, what: &str) -> Error {
+    Error::Content {
+        path: origin.into(),
+        found: format!("a Parquet file that cannot be read ({})", quoted(what)),
+        expected: "a whole Parquet file of numbers".into(),
+        help:
+            "copy the file again, or save the data once more (without encryption, compressed by snappy, gzip or zstd)"
+                .into(),
+    }
+}
+
+/// Writes a Parquet file, whole or not at all: it is there once [`ParquetWriter::finish`] has been called.
+pub(crate) struct ParquetWriter {
+    state: State,
+    rows: u64,
+}
+
+/// Before and after the columns are known.
+enum State {
+    Begun(Option<AtomicFile>),
+    Writing { writer: Box<SerializedFileWriter<AtomicFile>>, columns: usize },
+}
+
+impl ParquetWriter {
+    /// Begins to write a file.
+    ///
+    /// # Errors
+    /// When it cannot be written there.
+    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
+        Ok(ParquetWriter { state: State::Begun(Some(AtomicFile::create(path)?)), rows: 0 })
+    }
+
+    /// The temporary file; see [`AtomicFile::temporary`].
+    pub(crate) fn temporary(&self) -> Option<&Path> {
+        match &self.state {
+            State::Begun(file) => file.as_ref()?.temporary(),
+            State::Writing { writer, .. } => writer.inner().temporary(),
+        }
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    /// When the columns are too many, or not those of the rows before, or the file cannot be written.
+    pub(crate) fn push(&mut self, data: &Dataset) -> Result<(), Error> {
+        if let State::Begun(file) = &mut self.state {
+            let Some(file) = file.take() else { return Err(write_error("the file was given up")) };
+            let writer = Box::new(begin(file, data)?);
+            self.state = State::Writing { writer, columns: data.columns() };
+        }
+        let State::Writing { writer, columns } = &mut self.state else { return Ok(()) };
+        if *columns != data.columns() {
+            return Err(Error::NotWritable {
+                what: format!("row {} has {} columns, not {columns}", self.rows + 1, data.columns()),
+                help: "give all rows the same columns".into(),
+            });
+        }
+        let group = (GROUP_BYTES / (8 * (*columns + 1))).max(1);
+        for start in (0..data.rows()).step_by(group) {
+            let rows: Vec<usize> = (start..data.rows().min(start + group)).collect();
+            write_group(writer, data, &rows).map_err(|error| write_error(&error.to_string()))?;
+        }
+        self.rows += data.rows() as u64;
+        Ok(())
+    }
+
+    /// Makes the file, durably. Returns how many rows it has.
+    ///
+    /// # Errors
+    /// When there were no rows, or the file cannot be written.
+    pub(crate) fn finish(self) -> Result<u64, Error> {
+        let State::Writing { writer, .. } = self.state else {
+            return Err(Error::NotWritable {
+                what: "there are no rows to write".into(),
+                help: "give data with at least one row".into(),
+            });
+        };
+        let file = writer.into_inner().map_err(|error| write_error(&error.to_string()))?;
+        file.commit()?;
+        Ok(self.rows)
+    }
+}
+
+fn write_error(what: &str) -> Error {
+    Error::Write { kind: std::io::ErrorKind::Other, reason: what.into() }
+}
+
+/// The file with its columns, ready for rows.
+fn begin(file: AtomicFile, data: &Dataset) -> Result<SerializedFileWriter<AtomicFile>, Error> {
+    if data.columns() > MOST_COLUMNS {
+        return Err(Error::NotWritable {
+            what: format!(
+                "{} columns are more than the {MOST_COLUMNS} that a Parquet file is good for",
+                data.columns()
+            ),
+            help: "write a cache or LIBSVM text instead, which leave out zeros".into(),
+        });
+    }
+    let mut names: Vec<String> = (0..data.columns()).map(|column| data.name(column)).collect();
+    let mut label = "label".to_string();
+    while names.contains(&label) {
+        label.push('_');
+    }
+    names.push(label);
+    let field = |(place, name): (usize, &String)| {
+        let is_label = place == data.columns();
+        let builder =
+            Type::primitive_type_builder(name, if is_label { Physical::BYTE_ARRAY } else { Physical::DOUBLE })
+                .with_repetition(Repetition::REQUIRED);
+        let builder = if is_label { builder.with_logical_type(Some(LogicalType::String)) } else { builder };
+        builder.build().map(Arc::new)
+    };
+    let fault = |error: ParquetError| write_error(&error.to_string());
+    let fields = names.iter().enumerate().map(field).collect::<Result<Vec<_>, _>>().map_err(fault)?;
+    let schema = Type::group_type_builder("schema").with_fields(fields).build().map_err(fault)?;
+    let names = match data.names() {
+        Some(_) => None,
+        None => Some(vec![KeyValue::new(NAMES_KEY.into(), "none".to_string())]),
+    };
+    let properties = WriterProperties::builder()
+        .set_created_by(format!("maxmargin {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::SNAPPY)
+        .set_key_value_metadata(names)
+        .build();
+    SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).map_err(fault)
+}
+
+/// Writes some rows as a group.
+fn write_group(
+    writer: &mut SerializedFileWriter<AtomicFile>,
+    data: &Dataset,
+    rows: &[usize],
+) -> Result<(), ParquetError> {
+    // Column after column.
+    let mut values = vec![0.0; rows.len() * data.columns()];
+    for (place, &row) in rows.iter().enumerate() {
+        data.matrix().visit(row, |column, value| values[column * rows.len() + place] = value);
+    }
+    let mut group = writer.next_row_group()?;
+    for column in values.chunks_exact(rows.len()) {
+        let Some(mut out) = group.next_column()? else { break };
+        out.typed::<DoubleType>().write_batch(column, None, None)?;
+        out.close()?;
+    }
+    if let Some(mut out) = group.next_column()? {
+        let labels: Vec<ByteArray> = rows.iter().map(|&row| data.labels().get(row).text().into()).collect();
+        out.typed::<ByteArrayType>().write_batch(&labels, None, None)?;
+        out.close()?;
+    }
+    group.close()?;
+    Ok(())
+}

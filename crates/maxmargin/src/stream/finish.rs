@@ -1,0 +1,72 @@
+//! From a stream to a model.
+
+use super::StreamingSgd;
+use crate::certificate::Evidence;
+use crate::control::Stop;
+use crate::error::Error;
+use crate::kernel::{KernelFunction, Linear};
+use crate::model::{Machine, Model, ModelParts, Multiclass};
+use crate::training::Penalty;
+
+/// Why there is no certificate.
+const NO_CERTIFICATE: &str = "rows that stream by leave no dual variables behind, and without them the distance from the \
+                              optimum is not known";
+
+impl StreamingSgd {
+    /// The model as it is now: the average (ST.4), or the last w where none is asked for. Rows that wait for their batch to
+    /// fill have no part in it.
+    ///
+    /// # Errors
+    /// When no rows have been learnt, or a weight is not finite.
+    pub fn model(&self, stop: Stop) -> Result<Model, Error> {
+        if self.learnt == 0 || self.classes.is_empty() {
+            return Err(Error::Data {
+                what: "no rows have been learnt".into(),
+                help: "give at least one row that has weight and is not held out".into(),
+            });
+        }
+        let lambda = self.params.lambda;
+        let total = self.weight[0].max(self.weight[1]);
+        let multiclass = Multiclass::OneVsRest;
+        let rows = usize::try_from(self.longest.max(self.rows)).unwrap_or(usize::MAX);
+        let notes =
+            vec!["training errors are those of rows predicted before they were learnt, in all passes".to_string()];
+        let machines = self.machines.iter().zip(multiclass.pairings(self.classes.len())).map(|(machine, pairing)| {
+            let (weights, bias) = machine.model();
+            Machine {
+                pairing,
+                bias,
+                stop,
+                iterations: self.steps,
+                training_errors: usize::try_from(machine.errors).unwrap_or(usize::MAX),
+                rows,
+                cost: Some(Penalty::Lambda(lambda).cost(total)).filter(|cost| cost.is_finite()),
+                evidence: Evidence::None(NO_CERTIFICATE.into()),
+                notes: notes.clone(),
+                weights: Some(weights),
+                support: Vec::new(),
+                coefficients: Vec::new(),
+            }
+        });
+        Model::new(ModelParts {
+            kernel: KernelFunction::Linear(Linear {}),
+            bias: self.params.bias,
+            loss: self.params.loss,
+            penalty: Penalty::Lambda(lambda),
+            solver: "sgd".into(),
+            // Nothing was asked for, and nothing is promised.
+            tolerance: f64::MAX,
+            multiclass,
+            classes: self.classes.clone(),
+            one_against_rest: false,
+            columns: self.columns,
+            names: self.names.clone(),
+            scaling: None,
+            training_rows: rows,
+            fingerprint: String::new(),
+            machines: machines.collect(),
+            support_rows: Vec::new(),
+            vectors: None,
+        })
+    }
+}
