@@ -493,7 +493,10 @@ fn probabilities_are_printed_beside_the_labels_or_refused_with_the_way_out() {
     assert_eq!(report["probabilities"].as_array().unwrap().len(), 150);
     done(folder.path(), "train iris -o pairs.mm -q");
     let refused = run_it(folder.path(), "predict pairs.mm iris --probabilities");
-    assert!(refused.contains("a model of hinge loss has no probabilities") && refused.contains("--solver logistic"), "{refused}");
+    assert!(
+        refused.contains("a model of hinge loss has no probabilities") && refused.contains("--solver logistic"),
+        "{refused}"
+    );
 }
 
 #[test]

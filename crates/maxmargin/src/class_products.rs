@@ -113,9 +113,11 @@ impl ClassProducts<'_> {
             poll()?;
             let parts = self.workers.map_parts(chunks, |chunk| {
                 let mut part = if pulls { vec![0.0; self.size()] } else { Vec::new() };
-                let total = vectorised(arch, 
+                let total = vectorised(
+                    arch,
                     #[inline(always)]
-                    || self.chunk(chunk, vectors, &mut part, &work));
+                    || self.chunk(chunk, vectors, &mut part, &work),
+                );
                 (part, total)
             });
             for (part, total) in parts {

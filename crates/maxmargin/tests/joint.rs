@@ -317,9 +317,12 @@ fn the_wide_projection_is_that_of_the_columns() {
 #[test]
 fn lda_asked_by_name_is_still_made_of_pairs_or_of_ones_against_the_rest() {
     let iris = embedded("iris").unwrap();
-    for (multiclass, joint) in
-        [(None, true), (Some(Multiclass::Joint), true), (Some(Multiclass::OneVsOne), false), (Some(Multiclass::OneVsRest), false)]
-    {
+    for (multiclass, joint) in [
+        (None, true),
+        (Some(Multiclass::Joint), true),
+        (Some(Multiclass::OneVsOne), false),
+        (Some(Multiclass::OneVsRest), false),
+    ] {
         let model = fit(&iris, TrainingParams { multiclass, ..lda(Shrinkage::default()) });
         assert_eq!(model.parts().joint.is_some(), joint);
     }
@@ -447,8 +450,7 @@ fn crammer_singer_oracle(data: &Dataset, bias: Bias, c: f64) -> f64 {
         starts.push(rows.len());
     }
     let objective = CscMatrix::new(size, size, starts, rows, values);
-    let linear: Vec<f64> =
-        (0..size).map(|v| if v % count == codes[v / count] as usize { 0.0 } else { 1.0 }).collect();
+    let linear: Vec<f64> = (0..size).map(|v| if v % count == codes[v / count] as usize { 0.0 } else { 1.0 }).collect();
     let (mut starts, mut rows, mut values) = (vec![0], vec![], vec![]);
     for v in 0..size {
         rows.extend([v / count, n + v]);
@@ -460,8 +462,7 @@ fn crammer_singer_oracle(data: &Dataset, bias: Bias, c: f64) -> f64 {
     right.extend((0..size).map(|v| if v % count == codes[v / count] as usize { c } else { 0.0 }));
     let cones = [ZeroConeT(n), NonnegativeConeT(size)];
     let settings = DefaultSettingsBuilder::default().verbose(false).tol_gap_abs(1e-10).tol_gap_rel(1e-10).build();
-    let mut solver =
-        DefaultSolver::new(&objective, &linear, &constraints, &right, &cones, settings.unwrap()).unwrap();
+    let mut solver = DefaultSolver::new(&objective, &linear, &constraints, &right, &cones, settings.unwrap()).unwrap();
     solver.solve();
     -solver.solution.obj_val
 }
@@ -536,7 +537,10 @@ fn no_number_of_a_joint_certificate_can_be_forged() {
             }
             let verification = Model::new(parts).unwrap().verify(&data, &Workers::none()).unwrap();
             assert!(!verification.holds(), "{name}");
-            assert_eq!((verification.disagreements[0].name.as_str(), verification.disagreements[0].machine), (name, None));
+            assert_eq!(
+                (verification.disagreements[0].name.as_str(), verification.disagreements[0].machine),
+                (name, None)
+            );
         }
         let mut parts = model.parts().clone();
         parts.machines[1].weights.as_mut().unwrap()[0] += 1e-2;
@@ -633,7 +637,8 @@ fn what_cannot_be_trained_together_is_refused_with_the_way_out() {
     let (what, help) = refused(joint.clone());
     assert_eq!(what, "multiclass joint has logistic loss, not hinge");
     assert!(help.contains("crammer-singer"));
-    let (what, _) = refused(TrainingParams { solver: Some(SolverKind::Smo), loss: Some(Loss::Logistic), ..joint.clone() });
+    let (what, _) =
+        refused(TrainingParams { solver: Some(SolverKind::Smo), loss: Some(Loss::Logistic), ..joint.clone() });
     assert_eq!(what, "multiclass joint is solved by logistic or lda, not by smo");
     let together = TrainingParams { multiclass: Some(Multiclass::CrammerSinger), ..TrainingParams::default() };
     let (what, help) = refused(together.clone());

@@ -293,9 +293,8 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
         pass,
         |i, values, _| {
             let own = codes[i] as usize;
-            let most = (0..classes)
-                .map(|k| values[k] + if k == own { 0.0 } else { 1.0 })
-                .fold(f64::NEG_INFINITY, f64::max);
+            let most =
+                (0..classes).map(|k| values[k] + if k == own { 0.0 } else { 1.0 }).fold(f64::NEG_INFINITY, f64::max);
             costs[i] * (most - values[own])
         },
         &mut go_on,

@@ -122,9 +122,7 @@ mod tests {
 
     #[test]
     fn two_classes_are_one_machine_and_the_second_is_positive() {
-        for multiclass in
-            [Multiclass::OneVsOne, Multiclass::OneVsRest, Multiclass::Joint, Multiclass::CrammerSinger]
-        {
+        for multiclass in [Multiclass::OneVsOne, Multiclass::OneVsRest, Multiclass::Joint, Multiclass::CrammerSinger] {
             assert!(!multiclass.is_joint(2) && multiclass.machines(2) == Some(1));
             let pairings = multiclass.pairings(2);
             assert_eq!(pairings, [Pairing { positive: 1, negative: Some(0) }]);

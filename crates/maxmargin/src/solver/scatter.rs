@@ -28,7 +28,7 @@ const TILE: usize = 64;
 /// Partial sums formed between two questions to the caller.
 const SUMS_A_POLL: usize = 8;
 /// Sparse rows with fewer entries than this part of the columns are multiplied entry by entry.
-const CROWDED: f64 = 0.1;
+const CROWDED: f64 = 0.2;
 /// Rows that one thread spreads out at a time.
 const ROWS_A_CHUNK: usize = 32;
 
@@ -131,7 +131,8 @@ impl Scatter<'_> {
                     }
                     // What is left of a column without spread is rounding.
                     let (square, place) = (tile[(*first + column, column)], *first + column);
-                    let size: f64 = centres.iter().zip(&mass).map(|(centre, mass)| mass * centre[place] * centre[place]).sum();
+                    let size: f64 =
+                        centres.iter().zip(&mass).map(|(centre, mass)| mass * centre[place] * centre[place]).sum();
                     if square <= 1e-12 * size {
                         (place..self.matrix.columns()).for_each(|row| tile[(row, column)] = 0.0);
                     }
@@ -172,9 +173,10 @@ impl Scatter<'_> {
                 for (weight, row) in &entries {
                     let from = row.partition_point(|&(column, _)| column < *first);
                     for (k, &(column, value)) in row.iter().enumerate().skip(from).take_while(|(_, e)| e.0 < end) {
-                        for &(other, factor) in &row[k..] {
-                            tile[(other, column - *first)] += weight * value * factor;
-                        }
+                        let (column, factor) = (column - *first, weight * value);
+                        let Some(sums) = tile.as_mut().col_mut(column).try_as_col_major_mut() else { continue };
+                        let sums = sums.as_slice_mut();
+                        row[k..].iter().for_each(|&(other, value)| sums[other] += factor * value);
                     }
                 }
             }
@@ -248,7 +250,8 @@ mod tests {
             for matrix in [&dense, &dense.to_sparse()] {
                 let workers = Workers::none();
                 let centres = Some((&groups[..], &centres[..]));
-                let scatter = Scatter { matrix, rows: &rows, weights: &weights, constant: false, centres, workers: &workers };
+                let scatter =
+                    Scatter { matrix, rows: &rows, weights: &weights, constant: false, centres, workers: &workers };
                 let ControlFlow::Continue(sum) = scatter.lower(&mut || ControlFlow::Continue(())) else {
                     panic!("broken")
                 };

@@ -104,7 +104,9 @@ impl Training {
             (Multiclass::CrammerSinger, None, Loss::Hinge) => {
                 Ok((SolverKind::DualAscent, Some("hinge loss over all classes, a row at a time".into())))
             }
-            (Multiclass::CrammerSinger, Some(SolverKind::DualAscent), Loss::Hinge) => Ok((SolverKind::DualAscent, None)),
+            (Multiclass::CrammerSinger, Some(SolverKind::DualAscent), Loss::Hinge) => {
+                Ok((SolverKind::DualAscent, None))
+            }
             (Multiclass::CrammerSinger, Some(kind), Loss::Hinge) => refuse(
                 format!("multiclass crammer-singer is solved by dual-ascent, not by {}", kind.name()),
                 "leave out the solver, or choose multiclass ovo or ovr",
@@ -161,7 +163,9 @@ fn joint_start_of(model: &Model, problem: &JointProblem<'_>, cost: f64) -> Joint
         let pairs = machine.support.iter().zip(&machine.coefficients);
         let place = |row: u64| problem.rows().binary_search(&(row as usize)).ok();
         pairs
-            .filter_map(|(&at, &coefficient)| Some((place(model.parts().support_rows[at as usize])?, coefficient * ratio)))
+            .filter_map(|(&at, &coefficient)| {
+                Some((place(model.parts().support_rows[at as usize])?, coefficient * ratio))
+            })
             .collect()
     });
     JointStart::Model { weights, biases, alpha: alpha.collect() }

@@ -361,7 +361,8 @@ mod tests {
     fn three_classes_are_three_machines_over_one_pool() {
         let iris = embedded("iris").unwrap();
         for multiclass in [Multiclass::OneVsOne, Multiclass::OneVsRest] {
-            let model = fit(&iris, TrainingParams { multiclass: Some(multiclass), ..TrainingParams::default() }).unwrap();
+            let model =
+                fit(&iris, TrainingParams { multiclass: Some(multiclass), ..TrainingParams::default() }).unwrap();
             assert_eq!(model.machines().len(), 3);
             assert!(model.parts().support_rows.is_sorted_by(|a, b| a < b));
             let predictions = model.predict(&iris, &Workers::none()).unwrap();

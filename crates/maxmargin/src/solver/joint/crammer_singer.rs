@@ -188,12 +188,7 @@ impl<'p> Ascent<'p> {
         ControlFlow::Continue(rows.map(of).fold(0.0, f64::max))
     }
 
-    fn run(
-        &mut self,
-        settings: &Settings,
-        control: &mut dyn Control,
-        iterations: &mut u64,
-    ) -> ControlFlow<Stop, Stop> {
+    fn run(&mut self, settings: &Settings, control: &mut dyn Control, iterations: &mut u64) -> ControlFlow<Stop, Stop> {
         let problem = self.problem;
         let mut random = Pcg64::seed_from_u64(settings.seed);
         let all: Vec<usize> = (0..problem.len()).filter(|&i| self.squares[i] > 0.0).collect();

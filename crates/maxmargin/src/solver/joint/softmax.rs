@@ -57,12 +57,14 @@ use crate::solver::{Settings, SolverKind, dot, requirements};
 const MAX_STEPS: u64 = 1000;
 /// The most conjugate gradients of a step.
 const MAX_GRADIENTS: usize = 300;
-/// The part of the residual that a step may leave.
+/// The part of the residual that a step may leave; and that the first ones may, which are not where they will be.
 const FORCING: f64 = 0.1;
+const FIRST_FORCING: f64 = 0.3;
+const FIRST_STEPS: u64 = 4;
 /// Steps without progress before the solver gives up.
 const PATIENCE: u32 = 10;
 /// Steps after which the preconditioner is made anew.
-const RENEW: [u64; 4] = [2, 4, 7, 12];
+const RENEW: [u64; 4] = [2, 6, 12, 24];
 
 pub(super) fn supports(problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let lines = (problem.len() as u64).saturating_mul(problem.products().lanes() as u64).saturating_mul(16);
@@ -193,6 +195,7 @@ fn newton_direction(
     problem: &JointProblem<'_>,
     point: &mut Point,
     preconditioner: &Preconditioner,
+    forcing: f64,
     poll: &mut dyn FnMut() -> ControlFlow<Stop>,
 ) -> ControlFlow<Stop, Vec<f64>> {
     let mut direction = vec![0.0; point.gradient.len()];
@@ -200,7 +203,7 @@ fn newton_direction(
     let mut steered = preconditioner.apply(problem, &residual);
     let mut along = steered.clone();
     let mut size = dot(&residual, &steered);
-    let enough = FORCING * FORCING * size;
+    let enough = forcing * forcing * size;
     for _ in 0..MAX_GRADIENTS {
         let product = curvature(problem, &mut point.probabilities, &along, poll)?;
         let bend = dot(&along, &product);
@@ -264,14 +267,14 @@ fn descend(
         let Some(steering) = &preconditioner else {
             return ControlFlow::Continue(Stop::Stalled);
         };
-        let direction = newton_direction(problem, &mut point, steering, &mut || poll(control, progress))?;
+        let forcing = if *iterations < FIRST_STEPS { FIRST_FORCING } else { FORCING };
+        let direction = newton_direction(problem, &mut point, steering, forcing, &mut || poll(control, progress))?;
         if !direction.iter().all(|component| component.is_finite()) {
             return ControlFlow::Continue(Stop::Stalled);
         }
         if !problem.penalised()
-            && let Some(stop) = without_penalty(problem, settings, &point, &direction, *iterations, &mut || {
-                poll(control, progress)
-            })?
+            && let Some(stop) =
+                without_penalty(problem, settings, &point, &direction, *iterations, &mut || poll(control, progress))?
         {
             return ControlFlow::Continue(stop);
         }

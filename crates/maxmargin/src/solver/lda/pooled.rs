@@ -273,8 +273,7 @@ fn factor(
 ) -> ControlFlow<Stop, Option<Factor>> {
     let size = scatter.ncols();
     // Columns that are constant within each class, up to rounding.
-    let constant: Vec<bool> =
-        (0..size).map(|j| scatter[(j, j)].max(0.0).sqrt() <= LEAST_SPREAD * sizes[j]).collect();
+    let constant: Vec<bool> = (0..size).map(|j| scatter[(j, j)].max(0.0).sqrt() <= LEAST_SPREAD * sizes[j]).collect();
     let mean = (0..size).map(|j| scatter[(j, j)] / size as f64).sum::<f64>();
     let kept = if let Diagonal::Part(part) = diagonal { 1.0 - part } else { 1.0 };
     let column = |j: usize, out: &mut [f64]| {

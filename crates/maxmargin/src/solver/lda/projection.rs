@@ -55,7 +55,11 @@ impl Projection {
         let (matrix, mut poll) = (data.matrix(), || control.poll(Progress::default()));
         check(matrix, &groups, classes, shrinkage)?;
         let weights = normalised(&weights);
-        learn(Sample { matrix, rows: &rows, weights: &weights, groups: &groups, classes, workers }, shrinkage, &mut poll)
+        learn(
+            Sample { matrix, rows: &rows, weights: &weights, groups: &groups, classes, workers },
+            shrinkage,
+            &mut poll,
+        )
     }
 }
 

@@ -36,7 +36,8 @@ impl FromStr for Shrinkage {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let not = || Error::parameter("shrinkage", text, "from 0 to 1, or auto");
-        let shrinkage = if text == "auto" { Shrinkage::Auto } else { Shrinkage::Part(text.parse().map_err(|_| not())?) };
+        let shrinkage =
+            if text == "auto" { Shrinkage::Auto } else { Shrinkage::Part(text.parse().map_err(|_| not())?) };
         shrinkage.check()?;
         Ok(shrinkage)
     }

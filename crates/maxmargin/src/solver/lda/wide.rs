@@ -65,9 +65,8 @@ impl Wide {
             }
             Shrinkage::Auto => ledoit_wolf(sample, masses, means, variances, poll)?,
         };
-        let roots: Vec<f64> = (0..sample.rows.len())
-            .map(|i| (sample.weights[i] * (1.0 - parts[sample.groups[i]])).sqrt())
-            .collect();
+        let roots: Vec<f64> =
+            (0..sample.rows.len()).map(|i| (sample.weights[i] * (1.0 - parts[sample.groups[i]])).sqrt()).collect();
         let shrinks = diagonal.iter().any(|&added| added > 0.0);
         if !shrinks {
             let gram = centred_gram(sample, means, &roots, None, poll)?;
@@ -324,8 +323,8 @@ fn sparse_gram(
             let column = &mut sum.col_as_slice_mut(j)[j..];
             for (offset, (out, product)) in column.iter_mut().zip(&line[k..]).enumerate() {
                 let (i, other) = (j + offset, sample.groups[j + offset]);
-                let centred = product - with_means[i * lanes + group] - with_means[j * lanes + other]
-                    + of_means[group][other];
+                let centred =
+                    product - with_means[i * lanes + group] - with_means[j * lanes + other] + of_means[group][other];
                 *out = roots[i] * roots[j] * centred;
             }
         }
