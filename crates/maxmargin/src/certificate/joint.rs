@@ -302,6 +302,9 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
     Found { losses: losses.total, dual, violation, infeasibility, support }
 }
 
+/// An α that is within this part of C of its bound is there, but for rounding.
+pub(crate) const AT_BOUND: f64 = 1e-12;
+
 /// How far a row is from optimal at `g_k = f_k(x_i) + [k ≠ y_i]`
 ///
 /// ```text
@@ -310,8 +313,8 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
 pub(crate) fn row_violation(gradient: &[f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
     let most = gradient.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let bound = |k: usize| if k == own { cost } else { 0.0 };
-    let can_grow = (0..gradient.len()).filter(|&k| alpha[k] < bound(k)).map(|k| gradient[k]);
-    // Where none can grow all are 0 but the own one, which is at its bound: that is optimal when it is the largest.
+    let can_grow = (0..gradient.len()).filter(|&k| alpha[k] < bound(k) - AT_BOUND * cost).map(|k| gradient[k]);
+    // The sum of α is 0, so that one can always grow, but for rounding.
     let least = can_grow.fold(f64::INFINITY, f64::min);
     let least = if least.is_finite() { least } else { gradient[own] };
     (most - least).max(0.0)
@@ -343,4 +346,31 @@ pub(crate) fn errors_by_class(problem: &JointProblem<'_>, weights: &[Vec<f64>], 
         errors[code as usize] += line[0] as usize;
     }
     errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_at_its_bound_up_to_rounding_is_optimal_and_one_off_it_is_not() {
+        let gradient = [0.2, 1.5, 0.9];
+        assert_eq!(row_violation(&gradient, &[1.0, -1.0, 0.0], 0, 1.0), 0.0);
+        assert_eq!(row_violation(&gradient, &[1.0 - 1e-15, -1.0 + 1e-15, -1e-16], 0, 1.0), 0.0);
+        assert_eq!(row_violation(&gradient, &[0.5, -0.5, 0.0], 0, 1.0), 1.3);
+        assert_eq!(row_violation(&gradient, &[1.0, 0.0, -1.0], 0, 1.0), 0.6);
+        assert_eq!(row_violation(&[2.0, 1.5, 0.9], &[0.0; 3], 0, 1.0), 0.0);
+        assert_eq!(row_violation(&gradient, &[0.0; 3], 0, 1.0), 1.3);
+    }
+
+    #[test]
+    fn softmax_is_a_distribution_and_lanes_beyond_the_classes_are_0() {
+        let mut values = [1.0, 2.0, 3.0, 7.0];
+        let total = softmax(&mut values, 3);
+        assert!((total - (1f64.exp() + 2f64.exp() + 3f64.exp()).ln()).abs() < 1e-14);
+        assert!((values.iter().sum::<f64>() - 1.0).abs() < 1e-15 && values[3] == 0.0);
+        let mut far = [1e4, -1e4, 0.0, 0.0];
+        softmax(&mut far, 4);
+        assert_eq!(far, [1.0, 0.0, 0.0, 0.0]);
+    }
 }

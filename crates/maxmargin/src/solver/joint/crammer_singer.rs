@@ -42,7 +42,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::{JointSolution, JointStart};
-use crate::certificate::joint::{ClassAlpha, row_violation};
+use crate::certificate::joint::{AT_BOUND, ClassAlpha, row_violation};
 use crate::class_products::Pass;
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
@@ -50,7 +50,7 @@ use crate::problem::{Bias, JointProblem};
 use crate::solver::{Settings, SolverKind, requirements};
 
 /// The most sweeps unless the settings say otherwise.
-const MAX_SWEEPS: u64 = 10_000;
+const MAX_SWEEPS: u64 = 100_000;
 /// Numbers that are multiplied between two questions to the caller.
 const WORK_A_POLL: usize = 1 << 21;
 
@@ -325,8 +325,9 @@ fn distance(gradient: &[f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
     if alpha[own] == 0.0 {
         return ahead_of_others(own).max(0.0);
     }
-    match (0..alpha.len()).find(|&k| k != own && alpha[k] <= -cost) {
-        Some(other) if alpha[own] >= cost => ahead_of_others(other).max(0.0),
+    let bound = cost - AT_BOUND * cost;
+    match (0..alpha.len()).find(|&k| k != own && alpha[k] <= -bound) {
+        Some(other) if alpha[own] >= bound => ahead_of_others(other).max(0.0),
         _ => 0.0,
     }
 }
