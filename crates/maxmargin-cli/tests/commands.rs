@@ -458,7 +458,28 @@ fn a_reader_that_goes_away_is_no_fault() {
 fn classes_trained_together_have_one_certificate_which_verify_finds_again() {
     let folder = tempdir().unwrap();
     let run = done(folder.path(), "train iris --solver logistic --multiclass joint -o joint.mm");
-    insta::assert_snapshot!(layout(&run.stdout), @"");
+    insta::assert_snapshot!(layout(&run.stdout), @r"
+    data iris: # rows, # columns, # classes: setosa (#), versicolor (#), virginica (#)
+    kernel linear
+    penalty C = # (the same as --c-over-n # or --lambda #)
+    loss logistic, bias explicit
+    classes joint: all of them in one problem
+    solver logistic
+    stopped converged after # iterations in # s; tolerance #
+
+    together primal dual gap relative gap violation
+    # classes # # # # #
+
+    class errors
+    setosa #
+    versicolor #
+    virginica #
+
+    training # % right (# of # rows)
+    model joint.mm
+
+    next: maxmargin verify joint.mm iris
+    ");
     let report = json(folder.path(), "train iris --multiclass crammer-singer --bias folded -o cs.mm --json");
     assert_eq!(report["multiclass"], "crammer-singer");
     assert_eq!(report["solver"], "dual-ascent");
