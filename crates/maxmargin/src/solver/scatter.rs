@@ -249,13 +249,19 @@ mod tests {
             let centres: Vec<Vec<f64>> = (0..3).map(|k| (0..columns).map(|j| mean(k, j)).collect()).collect();
             for matrix in [&dense, &dense.to_sparse()] {
                 let workers = Workers::none();
-                let centres = Some((&groups[..], &centres[..]));
-                let scatter =
-                    Scatter { matrix, rows: &rows, weights: &weights, constant: false, centres, workers: &workers };
+                let around = Some((&groups[..], &centres[..]));
+                let scatter = Scatter {
+                    matrix,
+                    rows: &rows,
+                    weights: &weights,
+                    constant: false,
+                    centres: around,
+                    workers: &workers,
+                };
                 let ControlFlow::Continue(sum) = scatter.lower(&mut || ControlFlow::Continue(())) else {
                     panic!("broken")
                 };
-                let at = |i: usize, j: usize| value(i, j) - centres.unwrap().1[groups[i]][j];
+                let at = |i: usize, j: usize| value(i, j) - centres[groups[i]][j];
                 for j in 0..columns {
                     for k in j..columns {
                         let expected: f64 = (0..50).map(|i| weights[i] * at(i, j) * at(i, k)).sum();
