@@ -65,6 +65,7 @@ pub(crate) enum Command {
     KernelCheck(KernelCheck),
     Generate(Generate),
     Plot(Plot),
+    Project(Project),
 }
 
 /// The formats by their names.
@@ -228,6 +229,7 @@ Examples:
   maxmargin train heart_scale --kernel \"rbf(gamma=0.1) + 0.5*linear\" --json
   maxmargin train e1 --hard --tolerance 1e-6
   maxmargin train iris --positive setosa --loss squared --bias folded --solver newton
+  maxmargin train iris --solver logistic --multiclass joint
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint --resume large.checkpoint
   maxmargin train large.svm --kernel rbf -C 3 --warm-start large.mm -o larger.mm
@@ -269,10 +271,12 @@ pub(crate) struct Train {
     #[arg(long, value_name = "BIAS", help_heading = "Problem", default_value = "explicit", value_parser = one_of(&[
         ("explicit", Bias::Explicit), ("folded", Bias::Folded), ("none", Bias::None)]))]
     pub(crate) bias: Bias,
-    /// Several classes: a machine for each pair (ovo), or for each class against the rest (ovr)
-    #[arg(long, value_name = "WAY", help_heading = "Problem", default_value = "ovo", value_parser = one_of(&[
-        ("ovo", Multiclass::OneVsOne), ("ovr", Multiclass::OneVsRest)]))]
-    pub(crate) multiclass: Multiclass,
+    /// Several classes: a machine for each pair (ovo), for each class against the rest (ovr), or a function for each class, all
+    /// found together (joint: logistic, lda; crammer-singer: hinge loss) [default: joint for lda, else ovo]
+    #[arg(long, value_name = "WAY", help_heading = "Problem", hide_possible_values = true, value_parser = one_of(&[
+        ("ovo", Multiclass::OneVsOne), ("ovr", Multiclass::OneVsRest), ("joint", Multiclass::Joint),
+        ("crammer-singer", Multiclass::CrammerSinger)]))]
+    pub(crate) multiclass: Option<Multiclass>,
     /// This label against all others
     #[arg(long, value_name = "LABEL", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
@@ -310,9 +314,9 @@ pub(crate) struct Train {
     #[arg(long, value_name = "WHICH", help_heading = "Solver", default_value = "single", value_parser = one_of(&[
         ("single", Precision::Single), ("double", Precision::Double)]))]
     pub(crate) precision: Precision,
-    /// What lda adds to the scatter matrix: from 0 (nothing) to 1 (a multiple of the identity)
-    #[arg(long, value_name = "NUMBER", help_heading = "Solver", default_value_t = 0.0, allow_hyphen_values = true)]
-    pub(crate) shrinkage: f64,
+    /// What lda adds to the scatter matrix: from 0 (nothing) to 1 (a multiple of the identity), or auto (Ledoit and Wolf)
+    #[arg(long, value_name = "NUMBER", help_heading = "Solver", default_value = "0", allow_hyphen_values = true)]
+    pub(crate) shrinkage: String,
     /// How lda places its threshold: least-error or least-squares
     #[arg(long, value_name = "WAY", help_heading = "Solver", default_value = "least-error", value_parser = one_of(&[
         ("least-error", Threshold::LeastError), ("least-squares", Threshold::LeastSquares)]))]
@@ -407,7 +411,8 @@ pub(crate) struct Train {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Prints a label a line, as it was written in the training data. With --decision-values a tab and the decision value of
-each machine follow, in the order that `maxmargin inspect` lists the machines.
+each machine follow, in the order that `maxmargin inspect` lists the machines; with --probabilities those of the classes, in the
+order that it lists the classes.
 
 Columns are found by name where the model and the data have names, else by place. The label column of a CSV file may be
 missing: when the file has all columns that the model needs and the last one is among them, it has no labels. When the data has
@@ -416,7 +421,8 @@ labels that the model knows, the accuracy is said on standard error.
 Examples:
   maxmargin predict iris.mm iris
   maxmargin predict mine.mm new.csv -o labels.txt
-  maxmargin predict mine.mm new.csv --decision-values | head")]
+  maxmargin predict mine.mm new.csv --decision-values | head
+  maxmargin predict mine.mm new.csv --probabilities --json")]
 pub(crate) struct Predict {
     /// The model
     #[arg(value_name = "MODEL")]
@@ -430,6 +436,9 @@ pub(crate) struct Predict {
     /// Print the decision values too
     #[arg(long)]
     pub(crate) decision_values: bool,
+    /// Print the probability of each class too (models of logistic loss, and of lda over several classes)
+    #[arg(long, conflicts_with = "decision_values")]
+    pub(crate) probabilities: bool,
     /// Print one JSON object on standard output: rows, labels (unless they go to a file), accuracy and time
     #[arg(long)]
     pub(crate) json: bool,
@@ -669,6 +678,48 @@ pub(crate) struct Plot {
     /// How many threads work; 0 is one for each core
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// Project rows onto the directions that tell their classes apart (Fisher's discriminant), as CSV
+#[derive(Args, Debug)]
+#[command(after_help = "\
+K classes span K - 1 dimensions at most. The columns are called ld1, ld2, ..., the most telling one first; the label is the last.
+With fewer rows than columns choose a --shrinkage, or auto.
+
+Examples:
+  maxmargin project iris --onto 2 -o flat.csv
+  maxmargin project genes.csv --shrinkage auto -o flat.csv
+  maxmargin project mine.csv --apply new.csv -o new-flat.csv")]
+pub(crate) struct Project {
+    /// A file, - for standard input, or the name of an embedded or generated set
+    #[arg(value_name = "DATA")]
+    pub(crate) data: PathBuf,
+    /// How many dimensions [default: one fewer than there are classes]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..).map(|n| n as usize))]
+    pub(crate) onto: Option<usize>,
+    /// Where to write the rows [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write the rows of this data instead, projected as those of DATA ask for
+    #[arg(long, value_name = "DATA")]
+    pub(crate) apply: Option<PathBuf>,
+    /// What is added to the scatter matrix: from 0 (nothing) to 1 (a multiple of the identity), or auto (Ledoit and Wolf)
+    #[arg(long, value_name = "NUMBER", default_value = "0", allow_hyphen_values = true)]
+    pub(crate) shrinkage: String,
+    /// The columns to look at, by name or number counted from 1
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
+    /// Scale the columns first
+    #[arg(long, value_name = "WAY", default_value = "none", value_parser = scaling())]
+    pub(crate) scale: ScalingKind,
+    /// How many threads work; 0 is one for each core
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -42,7 +42,7 @@ const COMMAND_LINES: &[Case] = &[
     ("train iris --memory 0", "memory is \"0\"", "such as 512M"),
     ("train iris --seed -1", "invalid value '-1' for '--seed <N>'", USAGE),
     ("train iris --batch 0", "batch is 0, but it must be 1 or more", "give batch a value"),
-    ("train iris --shrinkage 2", "shrinkage is 2, but it must be from 0 to 1", "give shrinkage a value"),
+    ("train iris --shrinkage 2", "shrinkage is 2, but it must be from 0 to 1, or auto", "give shrinkage a value"),
     ("train iris --holdout 1.5", "holdout is 1.5, but it must be above 0 and below 1", "give holdout a value"),
     ("train iris --holdout 0.2 --test iris", "cannot be used with", USAGE),
     ("train iris --alphas", "required arguments were not provided", "--json"),

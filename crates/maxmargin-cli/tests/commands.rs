@@ -453,3 +453,86 @@ fn a_reader_that_goes_away_is_no_fault() {
         assert!(!errors.contains("error"), "{line}: {errors}");
     }
 }
+
+#[test]
+fn classes_trained_together_have_one_certificate_which_verify_finds_again() {
+    let folder = tempdir().unwrap();
+    let run = done(folder.path(), "train iris --solver logistic --multiclass joint -o joint.mm");
+    insta::assert_snapshot!(layout(&run.stdout), @r"
+    data iris: # rows, # columns, # classes: setosa (#), versicolor (#), virginica (#)
+    kernel linear
+    penalty C = # (the same as --c-over-n # or --lambda #)
+    loss logistic, bias explicit
+    classes joint: all of them in one problem
+    solver logistic
+    stopped converged after # iterations in # s; tolerance #
+
+    together primal dual gap relative gap violation
+    # classes # # # # #
+
+    class errors
+    setosa #
+    versicolor #
+    virginica #
+
+    training # % right (# of # rows)
+    model joint.mm
+
+    next: maxmargin verify joint.mm iris
+    ");
+    let report = json(folder.path(), "train iris --multiclass crammer-singer --bias folded -o cs.mm --json");
+    assert_eq!(report["multiclass"], "crammer-singer");
+    assert_eq!(report["solver"], "dual-ascent");
+    assert!(report["certificate"]["relative_gap"].as_f64().unwrap() < 1e-2);
+    assert_eq!(report["objective"]["primal"], report["certificate"]["primal"]);
+    for model in ["joint.mm", "cs.mm"] {
+        let verified = done(folder.path(), &format!("verify {model} iris")).stdout;
+        assert!(verified.contains("all classes together") && verified.contains("true: every number"), "{verified}");
+        assert!(done(folder.path(), &format!("inspect {model}")).stdout.contains("all classes in one problem"));
+    }
+    let lda = done(folder.path(), "train iris --solver lda --shrinkage auto -o lda.mm").stdout;
+    assert!(lda.contains("3 classes together: no certificate, because the method minimises no objective"), "{lda}");
+    let refused = run_it(folder.path(), "train iris --multiclass crammer-singer");
+    assert!(refused.contains("explicit bias") && refused.contains("help: choose bias folded or none"), "{refused}");
+}
+
+fn run_it(folder: &Path, line: &str) -> String {
+    run(folder, line).stderr
+}
+
+#[test]
+fn probabilities_are_printed_beside_the_labels_or_refused_with_the_way_out() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "train iris --solver logistic --multiclass joint -o joint.mm -q");
+    let lines = done(folder.path(), "predict joint.mm iris --probabilities").stdout;
+    let first: Vec<&str> = lines.lines().next().unwrap().split('\t').collect();
+    assert_eq!((first.len(), first[0]), (4, "setosa"));
+    let sum: f64 = first[1..].iter().map(|p| p.parse::<f64>().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{first:?}");
+    let report = json(folder.path(), "predict joint.mm iris --probabilities --json");
+    assert_eq!(report["classes"][2], "virginica");
+    assert_eq!(report["probabilities"].as_array().unwrap().len(), 150);
+    done(folder.path(), "train iris -o pairs.mm -q");
+    let refused = run_it(folder.path(), "predict pairs.mm iris --probabilities");
+    assert!(
+        refused.contains("a model of hinge loss has no probabilities") && refused.contains("--solver logistic"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn project_writes_rows_in_few_dimensions_that_train_again() {
+    let folder = with_iris();
+    let said = done(folder.path(), "project iris.csv --onto 2 -o flat.csv").stderr;
+    assert!(said.contains("wrote 150 rows in 2 dimensions to flat.csv"), "{said}");
+    let text = fs::read_to_string(folder.path().join("flat.csv")).unwrap();
+    assert!(text.starts_with("ld1,ld2,label\n"), "{text}");
+    assert_eq!(text.lines().count(), 151);
+    assert!(done(folder.path(), "train flat.csv").stdout.contains("2 columns"));
+    // The same rows as new ones, and more dimensions than there are.
+    let again = done(folder.path(), "project iris.csv --onto 2 --apply iris.csv").stdout;
+    assert_eq!(again, text);
+    assert!(done(folder.path(), "project iris --onto 5 -o many.csv").stderr.contains("span 2 dimensions only"));
+    let refused = run_it(folder.path(), "project iris --shrinkage 7");
+    assert!(refused.contains("shrinkage is 7, but it must be from 0 to 1, or auto"), "{refused}");
+}

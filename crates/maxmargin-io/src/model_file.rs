@@ -3,7 +3,7 @@
 //! ```text
 //! 8 bytes          length of the header
 //! header           JSON: for each tensor its type, shape and place; and __metadata__ with one entry, "maxmargin":
-//!                  { "format": 1, "program": "0.1.0", "checksum": "…", "model": { … } }
+//!                  { "format": 2, "program": "0.1.0", "checksum": "…", "model": { … } }
 //! tensors          support_rows U64 [v]                 training row of each support vector, increasing
 //!                  vectors F64|F32 [v, d]               support vectors, dense; or
 //!                  vectors.offsets U64 [v+1], vectors.indices U32 [e], vectors.values F64|F32 [e]     sparse
@@ -14,6 +14,9 @@
 //! `model` is [`ModelParts`] without the tensors. The checksum is BLAKE3 over the format, the program's version, the text
 //! of `model`, and every tensor's name, type, shape and bytes. A file holds no code, no types and no paths. Format numbers only grow: older files
 //! are read for ever, newer ones refused by name.
+//!
+//! Format 2 knows of classes that were trained together: `multiclass` is `joint` or `crammer-singer`, and `joint` holds their one
+//! certificate. All other models are written as format 1, which older programs read.
 
 use std::path::Path;
 
@@ -29,7 +32,7 @@ use crate::save_atomically;
 const MODEL: Kind<'static> = Kind {
     key: "maxmargin",
     noun: "model",
-    format: 1,
+    format: 2,
     when_other: "name a model file that train has written",
     when_damaged: "train the model again, or copy the file again",
 };
@@ -70,7 +73,8 @@ pub fn load_model(path: &Path) -> Result<Model, Error> {
 pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
-    container::to_bytes(&MODEL, json, &tensors_of(parts))
+    let format = if parts.joint.is_some() { 2 } else { 1 };
+    container::to_bytes(&Kind { format, ..MODEL }, json, &tensors_of(parts))
 }
 
 /// A model from the bytes of a file called `name`.
@@ -168,6 +172,7 @@ mod tests {
     use maxmargin::kernel::{Custom, Gamma, KernelParams};
     use maxmargin::model::Multiclass;
     use maxmargin::problem::Bias;
+    use maxmargin::solver::SolverKind;
     use maxmargin::{Dataset, TrainingParams, Unattended, Workers};
 
     fn train(data: &Dataset, params: TrainingParams) -> Model {
@@ -194,10 +199,19 @@ mod tests {
             KernelParams::Product(vec![rbf(), KernelParams::Laplacian { gamma: Gamma::Auto }]),
         ]);
         let with = |kernel: KernelParams| TrainingParams { kernel, ..TrainingParams::default() };
-        let folded = TrainingParams { bias: Bias::Folded, multiclass: Multiclass::OneVsRest, ..with(rbf()) };
+        let folded = TrainingParams { bias: Bias::Folded, multiclass: Some(Multiclass::OneVsRest), ..with(rbf()) };
         let scaled = TrainingParams { scaling: maxmargin::data::ScalingKind::Standard, ..with(KernelParams::Linear) };
         let positive = TrainingParams { positive: Some(maxmargin::data::Label::new("setosa")), ..with(rbf()) };
+        let together = |multiclass: Multiclass, solver: Option<SolverKind>| TrainingParams {
+            multiclass: Some(multiclass),
+            solver,
+            bias: Bias::Folded,
+            ..with(KernelParams::Linear)
+        };
         vec![
+            (iris.clone(), together(Multiclass::Joint, Some(SolverKind::Logistic))),
+            (iris.clone(), together(Multiclass::Joint, Some(SolverKind::Lda))),
+            (sparse.clone(), together(Multiclass::CrammerSinger, None)),
             (iris.clone(), with(KernelParams::Linear)),
             (iris.clone(), scaled),
             (iris.clone(), folded),
@@ -233,6 +247,16 @@ mod tests {
     }
 
     #[test]
+    fn only_classes_trained_together_need_the_newer_format() {
+        for (_, model) in models() {
+            let text = String::from_utf8_lossy(&model_to_bytes(&model).unwrap()).into_owned();
+            let format = if model.parts().joint.is_some() { r#"\"format\":2"# } else { r#"\"format\":1"# };
+            assert!(text.contains(format), "{}", model.parts().multiclass.name());
+            assert_eq!(text.contains(r#"\"joint\":{"#), model.parts().joint.is_some());
+        }
+    }
+
+    #[test]
     fn every_prefix_of_a_file_is_refused() {
         let model = train(&embedded("e3").unwrap(), TrainingParams { kernel: rbf(), ..TrainingParams::default() });
         let bytes = model_to_bytes(&model).unwrap();
@@ -261,7 +285,7 @@ mod tests {
         let mut newer = bytes.clone();
         newer[place] = b'7';
         let error = model_from_bytes(&newer, "new.mm").unwrap_err();
-        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 1");
+        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 2");
         assert_eq!(error.help(), "update maxmargin");
     }
 

@@ -69,7 +69,7 @@ fn trainings() -> Vec<(&'static str, Dataset, Training)> {
     let weights = (0..150).map(|row| f64::from(row % 4)).collect();
     vec![
         ("linear", iris(), TrainingParams::default()),
-        ("rest", iris(), TrainingParams { multiclass: Multiclass::OneVsRest, ..rbf() }),
+        ("rest", iris(), TrainingParams { multiclass: Some(Multiclass::OneVsRest), ..rbf() }),
         ("weighted", iris().with_weights(weights).unwrap(), TrainingParams { penalty: Penalty::COverN(50.0), ..rbf() }),
         ("hard", iris(), hard),
         ("ascent", iris(), TrainingParams { solver: Some(SolverKind::DualAscent), ..squared.clone() }),

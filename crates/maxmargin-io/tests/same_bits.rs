@@ -92,7 +92,7 @@ fn trainings() -> Vec<(&'static str, Dataset, TrainingParams)> {
         ("laplacian", clouds(2200, 24, 2, 1.0, 6), TrainingParams { kernel: laplacian, ..params(0.0, 10.0) }),
         ("one against one", clouds(3900, 4, 3, 1.0, 7), params(0.5, 3.0)),
         ("one against rest", clouds(2700, 4, 3, 1.0, 8), {
-            TrainingParams { multiclass: Multiclass::OneVsRest, ..params(0.5, 3.0) }
+            TrainingParams { multiclass: Some(Multiclass::OneVsRest), ..params(0.5, 3.0) }
         }),
     ]
 }

@@ -345,6 +345,13 @@ fn how_good(model: &Model, marks: &Marks) -> String {
     }
     let gaps: Option<Vec<f64>> =
         model.machines().iter().map(|machine| machine.evidence.certificate().map(|found| found.gap)).collect();
+    if let Some(evidence) = &parts.joint {
+        facts.push(match evidence.certificate() {
+            Some(found) => format!("duality gap {}", short(found.gap)),
+            None => "no certificate".into(),
+        });
+        return facts.join(" · ");
+    }
     facts.push(match (gaps, model.machines()) {
         (Some(gaps), [_]) => format!("duality gap {}", short(gaps[0])),
         (Some(gaps), _) => format!("duality gaps up to {}", short(gaps.into_iter().fold(0.0, f64::max))),

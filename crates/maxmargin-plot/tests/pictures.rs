@@ -58,7 +58,7 @@ fn pictures_are_of_their_format_and_the_same_bytes_each_time() {
         (embedded("e2").unwrap(), TrainingParams::default()),
         (embedded("e3").unwrap(), TrainingParams { kernel: polynomial, penalty: Penalty::C(100.0), ..smo() }),
         (iris.clone(), rbf()),
-        (iris, TrainingParams { multiclass: Multiclass::OneVsRest, ..rbf() }),
+        (iris, TrainingParams { multiclass: Some(Multiclass::OneVsRest), ..rbf() }),
         (generate("xor", 60, 1).unwrap(), rbf()),
     ];
     let team = Workers::new(2).unwrap();
@@ -224,7 +224,7 @@ fn many_rows_are_thinned_and_many_classes_are_cut() {
     let numbers = (0..60).flat_map(|row| [f64::from(row % 8), f64::from(row / 8)]).collect::<Vec<_>>();
     let data = Dataset::new(Matrix::dense(60, 2, numbers).unwrap(), labels).unwrap();
     let params = TrainingParams {
-        multiclass: Multiclass::OneVsRest,
+        multiclass: Some(Multiclass::OneVsRest),
         kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) },
         ..smo()
     };

@@ -1,5 +1,7 @@
 //! How good an answer is, in numbers that anybody can check from the model and the data alone.
 
+pub mod joint;
+
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::mercer_check;
@@ -325,14 +327,14 @@ fn count(problem: &MarginProblem<'_>, alpha: &[f64], slack: &[f64], tolerance: f
 }
 
 /// JSON has no infinity; `null` stands for it.
-mod null_is_infinite {
+pub(crate) mod null_is_infinite {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.serialize_none() }
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
     }
 }

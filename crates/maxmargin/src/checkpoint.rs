@@ -4,7 +4,7 @@ use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::model::{Machine, Pairing};
 use crate::problem::MarginProblem;
-use crate::solver::{Snapshot, SolverKind, Start};
+use crate::solver::{Shrinkage, Snapshot, SolverKind, Start};
 use crate::training::{Penalty, TrainingParams};
 
 /// Where a training was, a state for each machine. A training that goes on from it ends in the same bits as one that was never
@@ -158,7 +158,7 @@ pub(crate) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
         ("loss", or_own(params.loss.map(|loss| loss.name().into()))),
         ("bias", params.bias.name().into()),
         ("solver", or_own(params.solver.map(|solver| solver.name().into()))),
-        ("multiclass", params.multiclass.name().into()),
+        ("multiclass", params.way().name().into()),
         ("scaling", params.scaling.name().into()),
         ("positive label", params.positive.as_ref().map_or_else(|| "none".into(), |label| quoted(label.text()))),
         ("tolerance", format!("{:?}", settings.tolerance)),
@@ -168,7 +168,13 @@ pub(crate) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
         ("precision", format!("{:?}", settings.precision).to_lowercase()),
         ("batch", settings.batch.to_string()),
         ("averaged", settings.averaged.to_string()),
-        ("shrinkage", format!("{:?}", settings.shrinkage)),
+        (
+            "shrinkage",
+            match settings.shrinkage {
+                Shrinkage::Part(part) => format!("{part:?}"),
+                Shrinkage::Auto => "auto".into(),
+            },
+        ),
         ("threshold", format!("{:?}", settings.threshold)),
     ]
     .map(|(name, value)| (name.to_string(), value))

@@ -6,6 +6,7 @@
 //! Dataset --check--> Training --fit(control)--> Model --predict--> Predictions
 //!                       |
 //!                       +-- for each pair of classes: MarginProblem --solve--> Solution --certify--> Machine
+//!                       +-- or for all of them at once: JointProblem --solve--> JointSolution --certify--> machines
 //! ```
 //!
 //! 1. [`data`]: rows, labels, weights; embedded sets, generators, scaling, splitting.
@@ -41,6 +42,7 @@
 
 pub mod certificate;
 pub mod checkpoint;
+mod class_products;
 pub mod control;
 pub mod data;
 pub mod error;

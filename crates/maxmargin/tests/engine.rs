@@ -484,7 +484,7 @@ fn values_shared_between_machines_change_no_bit() {
                 kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) },
                 penalty: Penalty::C(10.0),
                 solver: Some(SolverKind::BlockSmo),
-                multiclass,
+                multiclass: Some(multiclass),
                 settings: Settings { memory, ..Settings::default() },
                 ..TrainingParams::default()
             };

@@ -33,7 +33,7 @@ fn sparse(data: &Dataset) -> Dataset {
 }
 
 fn fit(data: &Dataset, kernel: KernelParams, multiclass: Multiclass, bias: Bias) -> Model {
-    let params = TrainingParams { kernel, multiclass, bias, ..TrainingParams::default() };
+    let params = TrainingParams { kernel, multiclass: Some(multiclass), bias, ..TrainingParams::default() };
     params.check().unwrap().fit(data, &Workers::none(), &mut Unattended).unwrap()
 }
 

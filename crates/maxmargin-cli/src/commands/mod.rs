@@ -7,6 +7,7 @@ mod inspect;
 mod kernel_check;
 mod plot;
 mod predict;
+mod project;
 mod stream;
 mod train;
 mod verify;
@@ -30,5 +31,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::KernelCheck(arguments) => kernel_check::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Plot(arguments) => plot::run(arguments),
+        Command::Project(arguments) => project::run(arguments),
     }
 }

@@ -38,16 +38,24 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     }
     let rows = found.data.rows();
     let to_file = target.is_some();
+    let probabilities = arguments.probabilities.then(|| model.probabilities(&predictions)).transpose()?;
+    let classes = model.classes().len();
+    // What follows the label of a row.
+    let beside = |row: usize| match &probabilities {
+        Some(all) => &all[row * classes..(row + 1) * classes],
+        None if arguments.decision_values => predictions.decision_values(row),
+        None => &[],
+    };
     match target {
         Some(target) => {
             let mut bytes = Vec::new();
-            write(&model, &predictions, rows, arguments.decision_values, &mut bytes)?;
+            write(&model, &predictions, rows, beside, &mut bytes)?;
             target.save(&bytes)?;
         }
         None if arguments.json => {}
         None => {
             let mut out = BufWriter::new(io::stdout().lock());
-            write(&model, &predictions, rows, arguments.decision_values, &mut out)?;
+            write(&model, &predictions, rows, beside, &mut out)?;
             out.flush()?;
         }
     }
@@ -67,6 +75,10 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
             if arguments.decision_values {
                 report["decision_values"] = (0..rows).map(|row| json!(predictions.decision_values(row))).collect();
             }
+            if probabilities.is_some() {
+                report["classes"] = model.classes().iter().map(|label| label.text()).collect();
+                report["probabilities"] = (0..rows).map(|row| json!(beside(row))).collect();
+            }
         }
         output::print(&json_line(&report))?;
     } else if found.labelled && !arguments.quiet {
@@ -78,16 +90,20 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Done)
 }
 
-/// A label a line, and with it the decision values.
-fn write(model: &Model, predictions: &Predictions, rows: usize, values: bool, out: &mut impl Write) -> io::Result<()> {
+/// A label a line, and the numbers beside it.
+fn write<'a>(
+    model: &Model,
+    predictions: &Predictions,
+    rows: usize,
+    beside: impl Fn(usize) -> &'a [f64],
+    out: &mut impl Write,
+) -> io::Result<()> {
     // A label may hold anything that a cell of a table can, a line break too.
     let labels: Vec<String> = model.classes().iter().map(|label| escaped(label.text())).collect();
     for row in 0..rows {
         out.write_all(labels[predictions.codes()[row] as usize].as_bytes())?;
-        if values {
-            for value in predictions.decision_values(row) {
-                write!(out, "\t{value}")?;
-            }
+        for value in beside(row) {
+            write!(out, "\t{value}")?;
         }
         out.write_all(b"\n")?;
     }

@@ -184,7 +184,7 @@ fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
             seed: arguments.reading.seed,
             batch: arguments.batch,
             averaged: arguments.averaged,
-            shrinkage: arguments.shrinkage,
+            shrinkage: arguments.shrinkage.parse()?,
             threshold: arguments.threshold,
             precision: arguments.precision,
         },

@@ -1,6 +1,7 @@
 //! `verify`: is what a model says of itself true?
 
 use maxmargin::certificate::Evidence;
+use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::data::stratified_split;
 use maxmargin::model::Verification;
 use maxmargin::{Model, Workers};
@@ -55,6 +56,10 @@ fn json(model: &Model, verification: &Verification) -> serde_json::Value {
         "holds": verification.holds(),
         "same_data": verification.same_data,
         "disagreements": verification.disagreements,
+        "together": verification.joint.as_ref().map(|found| json!({
+            "stored": model.parts().joint.as_ref().map(machines::joint_evidence),
+            "found": machines::joint_evidence(found),
+        })),
         "machines": pairs.map(|(machine, found)| json!({
             "machine": title(model, machine),
             "stored": machines::evidence(&machine.evidence),
@@ -65,6 +70,24 @@ fn json(model: &Model, verification: &Verification) -> serde_json::Value {
 
 fn page(model: &Model, verification: &Verification) -> String {
     let mut page = Page::new();
+    if let (Some(stored), Some(found)) = (&model.parts().joint, &verification.joint) {
+        match (stored, found) {
+            (JointEvidence::Certificate(stored), JointEvidence::Certificate(found)) => {
+                let mut rows = vec![vec!["all classes together".into(), "stored".into(), "found".into()]];
+                for ((name, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
+                    rows.push(vec![name.into(), number(stored, 8), number(found, 8)]);
+                }
+                page.table(&rows);
+            }
+            (_, JointEvidence::None(reason)) => {
+                page.text(&format!("all classes together: no certificate, because {reason}"));
+            }
+            (JointEvidence::None(reason), _) => {
+                page.text(&format!("all classes together: stored none, because {reason}; found a certificate"));
+            }
+        }
+        page.text("");
+    }
     for (machine, found) in model.machines().iter().zip(&verification.evidence) {
         match (&machine.evidence, found) {
             (Evidence::Certificate(stored), Evidence::Certificate(found)) => {
@@ -92,7 +115,8 @@ fn page(model: &Model, verification: &Verification) -> String {
         page.text("false: the data is not the data that the model was trained on (its hash differs)");
     }
     for disagreement in &verification.disagreements {
-        let name = model.machines().get(disagreement.machine).map_or_else(String::new, |machine| title(model, machine));
+        let machine = disagreement.machine.and_then(|number| model.machines().get(number));
+        let name = machine.map_or_else(|| "all classes together".into(), |machine| title(model, machine));
         page.text(&format!(
             "false: {name}: the model says {} is {}, but it is {}",
             disagreement.name,
@@ -101,7 +125,8 @@ fn page(model: &Model, verification: &Verification) -> String {
         ));
     }
     if verification.holds() {
-        let certified = verification.evidence.iter().any(|evidence| evidence.certificate().is_some());
+        let certified = verification.evidence.iter().any(|evidence| evidence.certificate().is_some())
+            || verification.joint.as_ref().is_some_and(|evidence| evidence.certificate().is_some());
         page.text(match certified {
             true => "true: every number of the certificate was found again",
             false => "there is no certificate to check; the data is the training data",

@@ -1,13 +1,14 @@
 //! What there is to say of each machine of a model, and of all of them together.
 
 use maxmargin::Model;
+use maxmargin::certificate::joint::{JointCertificate, JointEvidence};
 use maxmargin::certificate::{Certificate, Evidence};
 use maxmargin::model::Machine;
 use maxmargin::problem::Loss;
 use maxmargin::training::Penalty;
 use serde_json::{Value, json};
 
-use super::{Page, brief, number};
+use super::{Page, brief, counted, number};
 use crate::output::short;
 
 /// What a machine tells apart, the positive class first.
@@ -125,6 +126,11 @@ impl Support {
 
     pub(crate) fn of_model(model: &Model) -> Self {
         let loss = model.parts().loss;
+        if let Some(evidence) = &model.parts().joint {
+            let total = evidence.certificate().map_or(0, |found| found.support);
+            let (bounded, found) = (joint_at_bound(model), loss == Loss::Hinge);
+            return Support { total, free: total - bounded, bounded: if found { bounded } else { 0 } };
+        }
         if let [only] = model.machines() {
             return Support::of_machine(only, loss);
         }
@@ -145,6 +151,15 @@ fn at_bound(machine: &Machine, loss: Loss) -> impl Iterator<Item = u32> {
     let bound = machine.cost.map_or(f64::INFINITY, |cost| loss.dual_bound(cost));
     let support = machine.support.iter().zip(&machine.coefficients);
     support.filter(move |(_, coefficient)| coefficient.abs() >= bound).map(|(&place, _)| place)
+}
+
+/// Rows of classes trained together whose own class pulls as hard as it may.
+fn joint_at_bound(model: &Model) -> usize {
+    let at_bound = |machine: &Machine| {
+        let bound = machine.cost.unwrap_or(f64::INFINITY);
+        machine.coefficients.iter().filter(|&&alpha| alpha >= bound).count()
+    };
+    model.machines().iter().map(at_bound).sum()
 }
 
 /// One machine as JSON.
@@ -186,9 +201,64 @@ pub(crate) fn evidence(evidence: &Evidence) -> Value {
     }
 }
 
+/// The evidence for classes trained together as JSON.
+pub(crate) fn joint_evidence(evidence: &JointEvidence) -> Value {
+    match evidence {
+        JointEvidence::Certificate(certificate) => json!(certificate),
+        JointEvidence::None(reason) => json!({ "none": reason }),
+    }
+}
+
+/// Objectives of classes trained together as JSON; `null` without a certificate.
+pub(crate) fn joint_objective(certificate: Option<&JointCertificate>) -> Value {
+    certificate.map_or(Value::Null, |found| {
+        json!({ "primal": found.primal, "dual": found.dual, "gap": found.gap, "relative_gap": found.relative_gap })
+    })
+}
+
+/// The one certificate of classes trained together, and the errors of each.
+fn joint_table(page: &mut Page, model: &Model, evidence: &JointEvidence) {
+    const MOST: usize = 20;
+    let words = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect::<Vec<_>>();
+    let classes = counted(model.classes().len(), "class");
+    match evidence {
+        JointEvidence::Certificate(found) => {
+            let mut head = vec!["together", "primal", "dual", "gap", "relative gap", "violation"];
+            let mut row = vec![
+                classes,
+                number(found.primal, 8),
+                number(found.dual, 8),
+                brief(found.gap),
+                brief(found.relative_gap),
+                brief(found.violation),
+            ];
+            if model.parts().loss == Loss::Hinge {
+                head.push("support vectors");
+                row.push(found.support.to_string());
+            }
+            page.table(&[words(&head), row]);
+        }
+        JointEvidence::None(reason) => {
+            page.text(&format!("{classes} together: no certificate, because {reason}"));
+        }
+    }
+    page.text("");
+    let mut rows = vec![words(&["class", "errors"])];
+    for machine in model.machines().iter().take(MOST) {
+        rows.push(vec![short(model.classes()[machine.pairing.positive].text()), machine.training_errors.to_string()]);
+    }
+    page.table(&rows);
+    if model.machines().len() > MOST {
+        page.text(&format!("... and {} classes more (see --json)", model.machines().len() - MOST));
+    }
+}
+
 /// The certificates as a table, and below it why some machines have none.
 pub(crate) fn table(page: &mut Page, model: &Model) {
     const MOST: usize = 20;
+    if let Some(evidence) = &model.parts().joint {
+        return joint_table(page, model, evidence);
+    }
     let words = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect::<Vec<_>>();
     let certified: Vec<_> =
         model.machines().iter().filter_map(|machine| Some((machine, machine.evidence.certificate()?))).collect();

@@ -63,6 +63,9 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
     }
     page.line("kernel", &parts.kernel.to_string());
     machines::problem(&mut page, model);
+    if parts.joint.is_some() {
+        page.line("together", &format!("{}: all classes in one problem", parts.multiclass.name()));
+    }
     page.line(
         "solver",
         &format!("{}: {}, tolerance {}", parts.solver, model.stop().name(), number(parts.tolerance, 3)),
@@ -219,6 +222,7 @@ pub(crate) fn json(model: &Model, geometry: &[Geometry]) -> Value {
         "stop": model.stop().name(),
         "support_vectors": Support::of_model(model).json(),
         "fingerprint": parts.fingerprint,
+        "certificate": parts.joint.as_ref().map(machines::joint_evidence),
         "machines": machines,
     })
 }

@@ -1,6 +1,7 @@
 //! What `train` reports, as words and as JSON.
 
 use maxmargin::certificate::Evidence;
+use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::data::Dataset;
 use maxmargin::model::Machine;
 use maxmargin::{Model, Progress, Stop};
@@ -71,9 +72,12 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     }
     page.line("kernel", &parts.kernel.to_string());
     machines::problem(&mut page, model);
+    if parts.joint.is_some() {
+        page.line("classes", &format!("{}: all of them in one problem", parts.multiclass.name()));
+    }
     let reason = trained.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
     page.line("solver", &format!("{}{reason}", parts.solver));
-    let iterations: u64 = model.machines().iter().map(|machine| machine.iterations).sum();
+    let iterations = model.iterations();
     page.line(
         "stopped",
         &format!(
@@ -147,6 +151,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
     let extreme = |number: fn(&maxmargin::certificate::Certificate) -> f64, better: fn(f64, f64) -> f64| {
         certificates.as_ref().and_then(|all| all.iter().map(|certificate| number(certificate)).reduce(better))
     };
+    let joint = parts.joint.as_ref().map(|evidence| (evidence, evidence.certificate()));
     let mut object = json!({
         "data": trained.origin,
         "rows": data.rows(),
@@ -165,19 +170,25 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
         "seed": trained.seed,
         "stop": model.stop().name(),
         "converged": model.stop() == Stop::Converged,
-        "iterations": machines.iter().map(|machine| machine.iterations).sum::<u64>(),
+        "iterations": model.iterations(),
         "seconds": {
             "read": trained.read_seconds, "train": trained.train_seconds, "save": trained.save_seconds
         },
-        "objective": objective,
-        "violation": extreme(|certificate| certificate.violation, f64::max),
+        "objective": joint.map_or(objective, |(_, found)| machines::joint_objective(found)),
+        "violation": joint.map_or_else(
+            || extreme(|certificate| certificate.violation, f64::max),
+            |(_, found)| found.map(|found| found.violation),
+        ),
         "support_vectors": Support::of_model(model).json(),
         "training_errors": trained.training_errors,
         "margin": extreme(|certificate| certificate.margin, f64::min),
         "slack_sum": sum(|certificate| certificate.slack_sum),
         "weights": only.and_then(|machine| machine.weights.as_ref()),
         "bias_value": only.map(|machine| machine.bias),
-        "certificate": only.map(|machine| machines::evidence(&machine.evidence)),
+        "certificate": match (joint, only) {
+            (Some((evidence, _)), _) => machines::joint_evidence(evidence),
+            (None, only) => json!(only.map(|machine| machines::evidence(&machine.evidence))),
+        },
         "test": trained.test.map(|test| json!({
             "rows": test.rows, "errors": test.errors, "accuracy": test.accuracy()
         })),
@@ -204,7 +215,11 @@ fn alpha(trained: &Trained<'_>, machine: &Machine) -> Vec<f64> {
     let mut alpha = vec![0.0; trained.data.rows()];
     for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
         let row = model.parts().support_rows[place as usize] as usize;
-        let sign = codes[row].and_then(|code| machine.pairing.sign(code as usize)).unwrap_or(0.0);
+        // Of classes trained together every α has a sign of its own.
+        let sign = match model.parts().joint {
+            Some(_) => 1.0,
+            None => codes[row].and_then(|code| machine.pairing.sign(code as usize)).unwrap_or(0.0),
+        };
         alpha[row] = coefficient * sign;
     }
     alpha
@@ -212,13 +227,22 @@ fn alpha(trained: &Trained<'_>, machine: &Machine) -> Vec<f64> {
 
 /// What a solver had reached when it was stopped.
 pub(crate) fn reached(model: &Model, seconds: f64) -> String {
-    let iterations: u64 = model.machines().iter().map(|machine| machine.iterations).sum();
+    let iterations = model.iterations();
     let mut text = format!(
         "{} after {} in {} s",
         model.stop().name(),
         counted(iterations as usize, "iteration"),
         number(seconds, 3)
     );
+    if let Some(evidence) = &model.parts().joint {
+        text.push_str(&match evidence {
+            JointEvidence::Certificate(found) => {
+                format!(": violation {}, gap {}", number(found.violation, 3), number(found.gap, 3))
+            }
+            JointEvidence::None(reason) => format!("; no certificate, because {reason}"),
+        });
+        return text;
+    }
     let certificates: Vec<_> = model.machines().iter().filter_map(|machine| machine.evidence.certificate()).collect();
     if certificates.is_empty() {
         if let Some(Evidence::None(reason)) = model.machines().first().map(|machine| &machine.evidence) {

@@ -6,13 +6,16 @@
 mod align;
 mod multiclass;
 mod predict;
+mod probabilities;
 mod verify;
+mod verify_joint;
 
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
 use crate::certificate::Evidence;
+use crate::certificate::joint::JointEvidence;
 use crate::control::Stop;
 use crate::data::{Label, Labels, Matrix, Scaling};
 use crate::error::Error;
@@ -36,13 +39,13 @@ pub struct Machine {
     pub stop: Stop,
     /// The solver's steps.
     pub iterations: u64,
-    /// Training rows on the wrong side.
+    /// Training rows on the wrong side; of classes that were trained together, rows of the positive class that another wins.
     pub training_errors: usize,
     /// How many rows the machine was trained on.
     pub rows: usize,
     /// The C that the penalty came to: `½‖w‖² + C Σ ξ_i`; `None` without a penalty or for a hard margin.
     pub cost: Option<f64>,
-    /// The certificate, or why there is none.
+    /// The certificate, or why there is none; of classes that were trained together see [`ModelParts::joint`].
     pub evidence: Evidence,
     /// What the user should know.
     pub notes: Vec<String>,
@@ -90,6 +93,9 @@ pub struct ModelParts {
     pub fingerprint: String,
     /// The decision functions, in the order of [`Multiclass::pairings`].
     pub machines: Vec<Machine>,
+    /// The evidence for all machines, exactly when they were trained together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joint: Option<JointEvidence>,
     /// The training row (counted from 0) of each vector of the pool, increasing.
     #[serde(skip)]
     pub support_rows: Vec<u64>,
@@ -153,6 +159,14 @@ impl Model {
             .unwrap_or_else(|| stops.clone().find(|&stop| stop != Stop::Converged).unwrap_or(Stop::Converged))
     }
 
+    /// The solvers' steps, of all machines.
+    pub fn iterations(&self) -> u64 {
+        match (&self.parts.joint, self.machines()) {
+            (Some(_), machines) => machines.first().map_or(0, |machine| machine.iterations),
+            (None, machines) => machines.iter().map(|machine| machine.iterations).sum(),
+        }
+    }
+
     /// For each label the place of its class in this model; `None` for labels the model does not know.
     pub fn codes(&self, labels: &Labels) -> Vec<Option<u32>> {
         let place = |label: &Label| {
@@ -206,6 +220,12 @@ fn check(parts: &ModelParts) -> Result<(), String> {
     let pairings = parts.multiclass.pairings(classes);
     if !parts.machines.iter().map(|machine| machine.pairing).eq(pairings.iter().copied()) {
         return fail("the machines are not in the order of their classes".into());
+    }
+    if parts.joint.is_some() != parts.multiclass.is_joint(classes) {
+        return fail("evidence for all classes belongs to classes trained together, and to these only".into());
+    }
+    if parts.joint.is_some() && !linear {
+        return fail("classes trained together have a linear kernel".into());
     }
     for machine in &parts.machines {
         if linear != machine.weights.is_some() {

@@ -1,4 +1,4 @@
-//! Several classes as several binary problems.
+//! Several classes as several binary problems, or as one.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,13 @@ pub enum Multiclass {
     /// A machine for each class; the largest decision value wins, the first of those that tie.
     #[serde(rename = "ovr")]
     OneVsRest,
+    /// A function for each class, all of them found by one problem; the largest value wins, the first of those that tie.
+    /// Logistic loss (softmax), and Fisher's discriminant with one scatter matrix for all classes.
+    #[serde(rename = "joint")]
+    Joint,
+    /// The same with hinge loss: a row's own class must be ahead of every other by 1 (Crammer and Singer).
+    #[serde(rename = "crammer-singer")]
+    CrammerSinger,
 }
 
 /// What one machine tells apart.
@@ -29,21 +36,29 @@ impl Multiclass {
         match self {
             Multiclass::OneVsOne => "ovo",
             Multiclass::OneVsRest => "ovr",
+            Multiclass::Joint => "joint",
+            Multiclass::CrammerSinger => "crammer-singer",
         }
+    }
+
+    /// Whether this number of classes is one problem, with one function for each class and one certificate for all.
+    pub fn is_joint(self, classes: usize) -> bool {
+        matches!(self, Multiclass::Joint | Multiclass::CrammerSinger) && classes > 2
     }
 
     /// How many machines a number of classes takes; `None` when that is no number of this machine's.
     pub(crate) fn machines(self, classes: usize) -> Option<usize> {
         match self {
-            Multiclass::OneVsRest if classes > 2 => Some(classes),
-            _ => classes.checked_mul(classes.saturating_sub(1)).map(|twice| twice / 2),
+            Multiclass::OneVsOne => pairs(classes),
+            _ if classes > 2 => Some(classes),
+            _ => pairs(classes),
         }
     }
 
     /// The machines for a number of classes: the later class of a pair is positive.
     pub fn pairings(self, classes: usize) -> Vec<Pairing> {
         match self {
-            Multiclass::OneVsRest if classes > 2 => {
+            Multiclass::OneVsRest | Multiclass::Joint | Multiclass::CrammerSinger if classes > 2 => {
                 (0..classes).map(|positive| Pairing { positive, negative: None }).collect()
             }
             _ => (0..classes)
@@ -57,6 +72,11 @@ impl Multiclass {
     pub fn decide(self, pairings: &[Pairing], classes: usize, values: &[f64]) -> u32 {
         decide(pairings, values, &mut vec![0.0; classes])
     }
+}
+
+/// How many pairs of classes there are.
+fn pairs(classes: usize) -> Option<usize> {
+    classes.checked_mul(classes.saturating_sub(1)).map(|twice| twice / 2)
 }
 
 /// [`Multiclass::decide`] with room for one number a class, which is overwritten.
@@ -102,7 +122,8 @@ mod tests {
 
     #[test]
     fn two_classes_are_one_machine_and_the_second_is_positive() {
-        for multiclass in [Multiclass::OneVsOne, Multiclass::OneVsRest] {
+        for multiclass in [Multiclass::OneVsOne, Multiclass::OneVsRest, Multiclass::Joint, Multiclass::CrammerSinger] {
+            assert!(!multiclass.is_joint(2) && multiclass.machines(2) == Some(1));
             let pairings = multiclass.pairings(2);
             assert_eq!(pairings, [Pairing { positive: 1, negative: Some(0) }]);
             assert_eq!(multiclass.decide(&pairings, 2, &[0.0]), 0, "0 is the negative class");
@@ -123,5 +144,9 @@ mod tests {
         let pairings = Multiclass::OneVsRest.pairings(3);
         assert_eq!(Multiclass::OneVsRest.decide(&pairings, 3, &[-3.0, -1.0, -2.0]), 1);
         assert_eq!(pairings[1].sign(0), Some(-1.0));
+        for joint in [Multiclass::Joint, Multiclass::CrammerSinger] {
+            assert!(joint.is_joint(3) && joint.machines(3) == Some(3));
+            assert_eq!(joint.pairings(3), pairings);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Machine, Model};
+use crate::certificate::joint::JointEvidence;
 use crate::certificate::{Evidence, borderline, certify, decision_values};
 use crate::control::Stop;
 use crate::data::Dataset;
@@ -14,15 +15,17 @@ use crate::training::{machine_problem, training_errors};
 use crate::workers::Workers;
 
 /// How far two numbers may lie apart, relative to what they are made of, and still be the same.
-const AGREEMENT: f64 = 1e-6;
+pub(super) const AGREEMENT: f64 = 1e-6;
 
 /// What was found when a model's certificates were computed anew.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verification {
     /// Whether the data is the training data, by its hash.
     pub same_data: bool,
-    /// The evidence computed anew, one a machine.
+    /// The evidence computed anew, one a machine; none for classes that were trained together.
     pub evidence: Vec<Evidence>,
+    /// The evidence computed anew for classes that were trained together.
+    pub joint: Option<JointEvidence>,
     /// Where the stored certificate says something else.
     pub disagreements: Vec<Disagreement>,
 }
@@ -37,8 +40,8 @@ impl Verification {
 /// A number of a stored certificate that is not true.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Disagreement {
-    /// Which machine.
-    pub machine: usize,
+    /// Which machine; `None` for what all of them have in common.
+    pub machine: Option<usize>,
     /// Which number.
     pub name: String,
     /// What the model file says.
@@ -81,8 +84,14 @@ impl Model {
         let mut verification = Verification {
             same_data: [data, &selected].iter().any(|data| data.fingerprint() == parts.fingerprint),
             evidence: Vec::new(),
+            joint: None,
             disagreements: Vec::new(),
         };
+        if let Some(stored) = &parts.joint {
+            let (found, disagreements) = self.verify_together(stored, &points, &codes, data.weights(), workers)?;
+            (verification.joint, verification.disagreements) = (Some(found), disagreements);
+            return Ok(verification);
+        }
         for (number, machine) in self.machines().iter().enumerate() {
             let (problem, _) =
                 machine_problem(&parts.kernel, &points, workers, &codes, data.weights(), machine.pairing, parts)?;
@@ -95,7 +104,7 @@ impl Model {
             if errors.abs_diff(machine.training_errors) > unsure {
                 let (stored, found) = (machine.training_errors as f64, errors as f64);
                 let name = "training errors".into();
-                verification.disagreements.push(Disagreement { machine: number, name, stored, found });
+                verification.disagreements.push(Disagreement { machine: Some(number), name, stored, found });
             }
             verification.evidence.push(evidence);
         }
@@ -171,7 +180,8 @@ impl Size {
 }
 
 /// Lists what differs between a stored and a computed certificate. Every number is compared.
-fn compare(machine: usize, stored: &Machine, found: &Evidence, size: &Size, out: &mut Vec<Disagreement>) {
+fn compare(number: usize, stored: &Machine, found: &Evidence, size: &Size, out: &mut Vec<Disagreement>) {
+    let machine = Some(number);
     let (stored, found) = match (&stored.evidence, found) {
         (Evidence::Certificate(stored), Evidence::Certificate(found)) => (stored, found),
         (Evidence::None(_), Evidence::None(_)) => return,

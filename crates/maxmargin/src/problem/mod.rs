@@ -1,9 +1,10 @@
 //! Problems to solve: what is minimised over which rows, with no word on how.
 //!
 //! [`MarginProblem`] is the primal view (rows, signs, costs, a loss, a bias); [`DualProblem`] the general quadratic
-//! program that every formulation becomes. Solvers know these two and nothing before them.
+//! program that every formulation becomes; [`JointProblem`] holds several classes at once. Solvers know these two and nothing before them.
 
 mod dual;
+mod joint;
 mod linear;
 mod loss;
 mod margin;
@@ -11,6 +12,7 @@ mod row_loss;
 
 pub(crate) use dual::violation;
 pub use dual::{Coupling, DualParts, DualProblem};
+pub use joint::{JointParts, JointProblem};
 pub(crate) use linear::{Direction, LinearProblem, Passes, RowState, RowSums, dot};
 pub use loss::Loss;
 pub use margin::{Bias, MarginParts, MarginProblem};

@@ -11,8 +11,9 @@
 //! | `kernel-newton` | every kernel, squared loss | `kernel_newton.rs` |
 //! | `sgd` | linear, hinge loss | `sgd.rs` |
 //! | `perceptron`, `kernel-perceptron` | separable data | `perceptron.rs`, `kernel_perceptron.rs` |
-//! | `lda` | linear, two Gaussian classes | `lda.rs` |
+//! | `lda` | linear, Gaussian classes | `lda/` |
 //! | `logistic` | linear, logistic loss | `logistic.rs` |
+//! | several classes at once | linear: softmax, Crammer and Singer, `lda` | `joint/` |
 //!
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
 //! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock. One that can be
@@ -28,6 +29,7 @@ mod dual_ascent;
 mod fixtures;
 mod hessian;
 mod interior_point;
+mod joint;
 mod kernel_newton;
 mod kernel_perceptron;
 mod lda;
@@ -35,6 +37,7 @@ mod line_search;
 mod logistic;
 mod newton;
 mod perceptron;
+mod preconditioner;
 mod primal_newton;
 mod requirements;
 mod scatter;
@@ -44,7 +47,8 @@ mod start;
 
 use serde::{Deserialize, Serialize};
 
-pub use lda::{Projection, fisher_criterion, projection as lda_projection};
+pub use joint::{JointSolution, JointStart, solve_joint, supports_joint};
+pub use lda::{Projection, Shrinkage, fisher_criterion, projection as lda_projection};
 
 use crate::control::{Control, Stop};
 use crate::error::Error;
@@ -140,8 +144,8 @@ pub struct Settings {
     pub batch: usize,
     /// Whether `sgd` and the perceptrons return the average of their steps.
     pub averaged: bool,
-    /// What `lda` adds to the scatter matrix: from 0 (nothing) to 1 (a multiple of the identity).
-    pub shrinkage: f64,
+    /// What `lda` adds to the scatter matrix.
+    pub shrinkage: Shrinkage,
     /// How `lda` places its threshold.
     pub threshold: Threshold,
 }
@@ -179,7 +183,7 @@ impl Default for Settings {
             seed: 0,
             batch: 1,
             averaged: false,
-            shrinkage: 0.0,
+            shrinkage: Shrinkage::default(),
             threshold: Threshold::default(),
         }
     }

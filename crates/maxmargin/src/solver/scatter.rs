@@ -10,15 +10,18 @@
 use std::ops::ControlFlow;
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, Par};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use crate::control::Stop;
 use crate::data::Matrix;
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::workers::Workers;
 
-/// Rows that one partial sum covers.
+/// Rows that are multiplied at a time.
 const BLOCK: usize = 512;
+/// Blocks that one partial sum covers.
+const BLOCKS: usize = 8;
 /// Up to this many columns, threads share out rows; beyond it, columns of S.
 const FEW_COLUMNS: usize = 192;
 /// Up to this many columns, sparse rows are added one by one to a matrix that stays in the processor's cache.
@@ -29,7 +32,12 @@ const PRODUCTS_AN_ENTRY: usize = 16;
 /// Columns of S that one thread works on at a time.
 const TILE: usize = 64;
 /// Partial sums formed between two questions to the caller.
-const BLOCKS_A_POLL: usize = 32;
+const SUMS_A_POLL: usize = 8;
+/// Sparse rows with fewer entries than this part of the columns are multiplied entry by entry.
+const CROWDED: f64 = 0.2;
+const CROWDED_WHEN_NARROW: f64 = 0.4;
+/// Rows that one thread spreads out at a time.
+const ROWS_A_CHUNK: usize = 32;
 
 /// What (H.2) is a sum over.
 pub(super) struct Scatter<'a> {
@@ -59,58 +67,99 @@ impl Scatter<'_> {
     pub(super) fn lower(&self, poll: &mut dyn FnMut() -> ControlFlow<Stop>) -> ControlFlow<Stop, Mat<f64>> {
         let used: Vec<usize> = (0..self.rows.len()).filter(|&i| self.weights[i] != 0.0).collect();
         let size = self.size();
-        let sparse = matches!(self.matrix, Matrix::Sparse(_)) && self.centres.is_none();
-        let density =
-            self.matrix.entries() as f64 / (self.matrix.rows() as f64 * self.matrix.columns() as f64).max(1.0);
+        let sparse = matches!(self.matrix, Matrix::Sparse(_));
+        let cells = self.matrix.rows() as f64 * self.matrix.columns() as f64;
+        let density = self.matrix.entries() as f64 / cells.max(1.0);
+        let crowded = density > CROWDED;
+        // To take centres off the sum of many entries would cost digits.
+        let narrow = sparse && size <= NARROW && (!crowded || density <= CROWDED_WHEN_NARROW && self.centres.is_none());
         let mut sum = Mat::zeros(size, size);
-        if sparse && size <= NARROW && density <= 0.4 {
+        if narrow {
             for some in used.chunks(ROWS_A_POLL) {
                 poll()?;
                 self.add_narrow(some, &mut sum);
             }
-        } else if sparse && density <= 0.2 {
+            self.take_centres_off(&used, &mut sum);
+        } else if sparse && !crowded {
             for block in used.chunks(BLOCK) {
                 poll()?;
                 self.add_sparse(block, &mut sum);
             }
+            self.take_centres_off(&used, &mut sum);
         } else if size <= FEW_COLUMNS {
-            for blocks in used.chunks(BLOCK * BLOCKS_A_POLL) {
+            for rows in used.chunks(BLOCK * BLOCKS * SUMS_A_POLL) {
                 poll()?;
-                let parts = self.workers.map_chunks(blocks.len(), BLOCK, |range| {
-                    let block = self.spread(&blocks[range]);
+                let parts = self.workers.map_chunks(rows.len(), BLOCK * BLOCKS, |range| {
                     let mut part = Mat::<f64>::zeros(size, size);
-                    matmul(&mut part, Accum::Replace, block.transpose(), &block, 1.0, Par::Seq);
+                    let mut spread = vec![0.0; BLOCK.min(range.len()) * size];
+                    for block in rows[range].chunks(BLOCK) {
+                        let spread = &mut spread[..block.len() * size];
+                        block.iter().zip(spread.chunks_mut(size)).for_each(|(&i, out)| self.spread(i, out));
+                        let block = MatRef::from_row_major_slice(spread, block.len(), size);
+                        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+                        let left = block.transpose();
+                        triangular::matmul(&mut part, lower, Accum::Add, left, full, block, full, 1.0, Par::Seq);
+                    }
                     part
                 });
                 parts.iter().for_each(|part| sum += part);
             }
         } else {
+            let mut spread = vec![0.0; BLOCK.min(used.len()) * size];
             for block in used.chunks(BLOCK) {
                 poll()?;
-                self.add_tiles(&self.spread(block), &mut sum);
+                let spread = &mut spread[..block.len() * size];
+                self.workers.fill_chunks(spread, ROWS_A_CHUNK * size, |start, out| {
+                    let rows = &block[start / size..];
+                    rows.iter().zip(out.chunks_mut(size)).for_each(|(&i, out)| self.spread(i, out));
+                });
+                self.add_tiles(MatRef::from_row_major_slice(spread, block.len(), size), &mut sum);
             }
         }
         ControlFlow::Continue(sum)
     }
 
-    /// The chosen rows, centred and multiplied by the root of their weight.
-    fn spread(&self, block: &[usize]) -> Mat<f64> {
-        let mut spread = Mat::zeros(block.len(), self.size());
-        for (k, &i) in block.iter().enumerate() {
-            let root = self.weights[i].sqrt();
-            if let Some((groups, centres)) = self.centres {
-                centres[groups[i]].iter().enumerate().for_each(|(column, m)| spread[(k, column)] = -root * m);
-            }
-            self.matrix.visit(self.rows[i], |column, value| spread[(k, column)] += root * value);
-            if self.constant {
-                spread[(k, self.size() - 1)] = root;
-            }
+    /// A row, centred and multiplied by the root of its weight.
+    fn spread(&self, i: usize, out: &mut [f64]) {
+        let root = self.weights[i].sqrt();
+        match self.centres {
+            Some((groups, centres)) => out.iter_mut().zip(&centres[groups[i]]).for_each(|(out, m)| *out = -root * m),
+            None => out.fill(0.0),
         }
-        spread
+        self.matrix.visit(self.rows[i], |column, value| out[column] += root * value);
+        if self.constant {
+            out[self.size() - 1] = root;
+        }
+    }
+
+    /// Entries that are left out do not know of a centre: takes `Σ_k weight_k m_k m_k′` off the sum of raw rows.
+    fn take_centres_off(&self, used: &[usize], sum: &mut Mat<f64>) {
+        let Some((groups, centres)) = self.centres else { return };
+        let mut mass = vec![0.0; centres.len()];
+        used.iter().for_each(|&i| mass[groups[i]] += self.weights[i]);
+        self.workers.fill_chunks(&mut column_tiles(sum), 1, |_, tile| {
+            for (first, tile) in tile {
+                for column in 0..tile.ncols() {
+                    for (centre, mass) in centres.iter().zip(&mass) {
+                        let factor = mass * centre[*first + column];
+                        if factor != 0.0 {
+                            (*first + column..centre.len()).for_each(|row| tile[(row, column)] -= factor * centre[row]);
+                        }
+                    }
+                    // What is left of a column without spread is rounding.
+                    let (square, place) = (tile[(*first + column, column)], *first + column);
+                    let size: f64 =
+                        centres.iter().zip(&mass).map(|(centre, mass)| mass * centre[place] * centre[place]).sum();
+                    if square <= 1e-12 * size {
+                        (place..self.matrix.columns()).for_each(|row| tile[(row, column)] = 0.0);
+                    }
+                }
+            }
+        });
     }
 
     /// Adds a block of rows, a tile of columns of S to a thread.
-    fn add_tiles(&self, block: &Mat<f64>, sum: &mut Mat<f64>) {
+    fn add_tiles(&self, block: MatRef<'_, f64>, sum: &mut Mat<f64>) {
         let size = self.size();
         self.workers.fill_chunks(&mut column_tiles(sum), 1, |_, tile| {
             for (first, tile) in tile {
@@ -172,9 +221,10 @@ impl Scatter<'_> {
                 for (weight, row) in &entries {
                     let from = row.partition_point(|&(column, _)| column < *first);
                     for (k, &(column, value)) in row.iter().enumerate().skip(from).take_while(|(_, e)| e.0 < end) {
-                        for &(other, factor) in &row[k..] {
-                            tile[(other, column - *first)] += weight * value * factor;
-                        }
+                        let (column, factor) = (column - *first, weight * value);
+                        let Some(sums) = tile.as_mut().col_mut(column).try_as_col_major_mut() else { continue };
+                        let sums = sums.as_slice_mut();
+                        row[k..].iter().for_each(|&(other, value)| sums[other] += factor * value);
                     }
                 }
             }
@@ -183,7 +233,7 @@ impl Scatter<'_> {
 }
 
 /// Cuts a matrix into tiles of columns, each with the number of its first column.
-fn column_tiles(matrix: &mut Mat<f64>) -> Vec<(usize, MatMut<'_, f64>)> {
+pub(super) fn column_tiles(matrix: &mut Mat<f64>) -> Vec<(usize, MatMut<'_, f64>)> {
     let (mut tiles, mut rest, mut column) = (Vec::new(), matrix.as_mut(), 0);
     while rest.ncols() > 0 {
         let width = TILE.min(rest.ncols());
@@ -223,6 +273,48 @@ mod tests {
                     let expected: f64 = (0..rows).map(|i| weights[i] * at(i, j) * at(i, k)).sum();
                     for sum in &sums {
                         assert!((sum[(k, j)] - expected).abs() <= 1e-10 * expected.abs().max(1.0));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn centred_rows_give_the_scatter_around_their_centres_dense_or_sparse() {
+        for (columns, every) in [(6, 3), (40, 17), (260, 31)] {
+            let value = |i: usize, j: usize| {
+                if (i * 7 + j * 3).is_multiple_of(every) { (i * columns + j) as f64 * 0.01 + 1.0 } else { 0.0 }
+            };
+            let values: Vec<f64> = (0..50 * columns).map(|k| value(k / columns, k % columns)).collect();
+            let dense = Matrix::dense(50, columns, values).unwrap();
+            let rows: Vec<usize> = (0..50).collect();
+            let groups: Vec<usize> = rows.iter().map(|i| i % 3).collect();
+            let weights: Vec<f64> = rows.iter().map(|i| 1.0 + (i % 4) as f64).collect();
+            let mass = |k: usize| rows.iter().filter(|&&i| i % 3 == k).map(|&i| weights[i]).sum::<f64>();
+            let mean = |k: usize, j: usize| {
+                rows.iter().filter(|&&i| i % 3 == k).map(|&i| weights[i] * value(i, j)).sum::<f64>() / mass(k)
+            };
+            let centres: Vec<Vec<f64>> = (0..3).map(|k| (0..columns).map(|j| mean(k, j)).collect()).collect();
+            for matrix in [&dense, &dense.to_sparse()] {
+                let workers = Workers::none();
+                let around = Some((&groups[..], &centres[..]));
+                let scatter = Scatter {
+                    matrix,
+                    rows: &rows,
+                    weights: &weights,
+                    constant: false,
+                    centres: around,
+                    workers: &workers,
+                };
+                let ControlFlow::Continue(sum) = scatter.lower(&mut || ControlFlow::Continue(())) else {
+                    panic!("broken")
+                };
+                let at = |i: usize, j: usize| value(i, j) - centres[groups[i]][j];
+                for j in 0..columns {
+                    for k in j..columns {
+                        let expected: f64 = (0..50).map(|i| weights[i] * at(i, j) * at(i, k)).sum();
+                        let size: f64 = (0..50).map(|i| weights[i] * value(i, j).powi(2)).sum();
+                        assert!((sum[(k, j)] - expected).abs() <= 1e-10 * size.max(1.0), "{columns} {j} {k}");
                     }
                 }
             }

@@ -65,6 +65,7 @@ impl StreamingSgd {
             training_rows: rows,
             fingerprint: String::new(),
             machines: machines.collect(),
+            joint: None,
             support_rows: Vec::new(),
             vectors: None,
         })

@@ -1,7 +1,8 @@
-//! From data to a model: parameters checked once, then a loop over binary problems.
+//! From data to a model: parameters checked once, then a loop over binary problems, or one problem of all classes.
 
 mod beginning;
 mod finish;
+mod joint;
 mod machines;
 mod params;
 
@@ -19,6 +20,7 @@ use crate::workers::Workers;
 pub use beginning::Beginning;
 use finish::finish;
 pub(crate) use finish::training_errors;
+pub(crate) use joint::joint_problem;
 use machines::{Shared, pays_side_by_side};
 pub use params::{Penalty, TrainingParams};
 
@@ -133,7 +135,7 @@ impl Training {
             penalty: params.penalty,
             solver: String::new(),
             tolerance: params.settings.tolerance,
-            multiclass: params.multiclass,
+            multiclass: params.way(),
             classes: labels.classes().to_vec(),
             one_against_rest: params.positive.is_some() && data.labels().classes().len() > 2,
             columns: data.columns(),
@@ -142,10 +144,11 @@ impl Training {
             training_rows: data.rows(),
             fingerprint: data.fingerprint_by(workers),
             machines: Vec::new(),
+            joint: None,
             support_rows: Vec::new(),
             vectors: None,
         };
-        let pairings = params.multiclass.pairings(labels.classes().len());
+        let pairings = parts.multiclass.pairings(labels.classes().len());
         let mut shared = Shared {
             data,
             labels: &labels,
@@ -155,6 +158,11 @@ impl Training {
             pairings: &pairings,
             values: None,
         };
+        if parts.multiclass.is_joint(labels.classes().len()) {
+            let expansions = self.fit_together(beginning, &shared, &mut parts, control)?;
+            pool_support_vectors(&mut parts, expansions, &points);
+            return Model::new(parts);
+        }
         let values = self.class_values(&shared);
         shared.values = values.as_ref();
         self.check_largest(&shared, &parts)?;
@@ -315,7 +323,7 @@ mod tests {
             (settings(|s| s.tolerance = f64::NAN), "tolerance is NaN, but it must be a finite number above 0"),
             (settings(|s| s.max_iterations = Some(0)), "max-iterations is 0, but it must be 1 or more"),
             (settings(|s| s.batch = 0), "batch is 0, but it must be 1 or more"),
-            (settings(|s| s.shrinkage = f64::NAN), "shrinkage is NaN, but it must be from 0 to 1"),
+            (settings(|s| s.shrinkage = f64::NAN.into()), "shrinkage is NaN, but it must be from 0 to 1, or auto"),
             (penalty(Penalty::None), "hinge loss without a penalty has no single best model"),
             (
                 TrainingParams { loss: Some(Loss::Squared), ..penalty(Penalty::Hard) },
@@ -355,7 +363,8 @@ mod tests {
     fn three_classes_are_three_machines_over_one_pool() {
         let iris = embedded("iris").unwrap();
         for multiclass in [Multiclass::OneVsOne, Multiclass::OneVsRest] {
-            let model = fit(&iris, TrainingParams { multiclass, ..TrainingParams::default() }).unwrap();
+            let model =
+                fit(&iris, TrainingParams { multiclass: Some(multiclass), ..TrainingParams::default() }).unwrap();
             assert_eq!(model.machines().len(), 3);
             assert!(model.parts().support_rows.is_sorted_by(|a, b| a < b));
             let predictions = model.predict(&iris, &Workers::none()).unwrap();
@@ -610,7 +619,7 @@ mod tests {
         let fewer = iris.select_rows(&(1..150).collect::<Vec<_>>());
         let error = warm(&fewer, TrainingParams::default(), &model).unwrap_err();
         assert_eq!(error.to_string(), "the model to start from was trained on other data");
-        let rest = TrainingParams { multiclass: Multiclass::OneVsRest, ..TrainingParams::default() };
+        let rest = TrainingParams { multiclass: Some(Multiclass::OneVsRest), ..TrainingParams::default() };
         let error = warm(&iris, rest, &model).unwrap_err();
         assert_eq!(error.to_string(), "no machine of the model to start from tells the same classes apart");
         let newton = TrainingParams { solver: Some(SolverKind::Newton), ..TrainingParams::default() };

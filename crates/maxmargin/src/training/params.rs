@@ -87,8 +87,8 @@ pub struct TrainingParams {
     pub bias: Bias,
     /// The solver; `None` lets the problem decide.
     pub solver: Option<SolverKind>,
-    /// How several classes are told apart.
-    pub multiclass: Multiclass,
+    /// How several classes are told apart; `None` is jointly for `lda`, and by pairs for all others.
+    pub multiclass: Option<Multiclass>,
     /// What is done to the columns first.
     pub scaling: ScalingKind,
     /// This label against all others.
@@ -105,7 +105,7 @@ impl Default for TrainingParams {
             loss: None,
             bias: Bias::default(),
             solver: None,
-            multiclass: Multiclass::default(),
+            multiclass: None,
             scaling: ScalingKind::None,
             positive: None,
             settings: Settings::default(),
@@ -114,6 +114,12 @@ impl Default for TrainingParams {
 }
 
 impl TrainingParams {
+    /// How several classes are told apart, the solver's own way where none was named.
+    pub fn way(&self) -> Multiclass {
+        let own = if self.solver == Some(SolverKind::Lda) { Multiclass::Joint } else { Multiclass::default() };
+        self.multiclass.unwrap_or(own)
+    }
+
     /// The only way to a [`Training`], and so the only place where ranges are tested.
     ///
     /// # Errors
@@ -135,9 +141,7 @@ impl TrainingParams {
         if settings.batch == 0 {
             return Err(Error::parameter("batch", 0, "1 or more"));
         }
-        if !(settings.shrinkage >= 0.0 && settings.shrinkage <= 1.0) {
-            return Err(Error::parameter("shrinkage", settings.shrinkage, "from 0 to 1"));
-        }
+        settings.shrinkage.check()?;
         let loss = self.loss.unwrap_or(match self.solver {
             Some(SolverKind::Newton | SolverKind::KernelNewton) => Loss::Squared,
             Some(SolverKind::Logistic) => Loss::Logistic,

@@ -1,11 +1,12 @@
-//! Fisher's linear discriminant: the direction along which two classes are farthest apart for their spread.
+//! Fisher's linear discriminant: the directions along which classes are farthest apart for their spread.
 //!
 //! # Problem
+//! Two classes:
 //! ```text
 //! max_w  J(w) = ⟨w, m₊ − m₋⟩² / (s₊² + s₋²)                                              (FD.1)
 //! ```
 //! with the classes' means m and the spread `s² = Σ ω_i (⟨w, x_i⟩ − ⟨w, m⟩)²` of each class. The weights ω_i are the costs, scaled
-//! to a sum of 1.
+//! to a sum of 1. Several classes: the class that is most likely when each is a Gaussian around its mean with the same scatter.
 //!
 //! # Optimality
 //! ```text
@@ -17,51 +18,57 @@
 //! ```text
 //! C_W ← (1 − s) C_W + s (trace C_W / d) I                                                 (FD.3)
 //! ```
-//! for a shrinkage s. A singular C_W without shrinkage gets the smallest ridge that works, and a note says so.
+//! for a shrinkage s, or for one that each class sets itself (FD.6). A singular C_W without shrinkage gets the smallest ridge that
+//! works, and a note says so.
 //!
-//! The threshold is placed where the weighted training errors are fewest, in the middle of the widest gap between neighbouring
-//! projections of those that tie; or where the least-squares line through (⟨w, x_i⟩, y_i) crosses 0:
+//! The threshold of two classes is placed where the weighted training errors are fewest, in the middle of the widest gap
+//! between neighbouring projections of those that tie; or where the least-squares line through (⟨w, x_i⟩, y_i) crosses 0:
 //! ```text
 //! b = ȳ var(p) / cov(p, y) − p̄,   p_i = ⟨w, x_i⟩                                           (FD.4)
 //! ```
-//! Without a bias b = 0.
+//! Without a bias b = 0. Several classes have a function each, and no thresholds: (FD.9).
+//!
+//! Fewer rows than columns: no matrix of columns × columns is formed, see `wide.rs`. Without shrinkage two classes then get
+//! the shortest w that puts all rows of a class in one place (least squares with the scatter around the common mean), and
+//! several classes are told apart within the span of their rows.
 //!
 //! # Stopping
 //! After the one step, `Converged`; `Stalled` with w = 0 when C_W cannot be factored.
 //!
 //! # Cost
-//! n · d² + d³/3; memory 2d² numbers.
+//! n · d²/2 + d³/3 on all threads; memory 3d² numbers. With n < d: d · n²/2 + n³/3 and 3n² numbers.
 //!
 //! # When to use
 //! As a baseline, and (with [`projection`]) to draw K classes in K − 1 dimensions.
 //!
 //! # Reference
 //! R. A. Fisher, The use of multiple measurements in taxonomic problems, 1936; C. R. Rao, 1948; J. H. Friedman, Regularized
-//! discriminant analysis, 1989.
+//! discriminant analysis, 1989; O. Ledoit and M. Wolf, A well-conditioned estimator for large-dimensional covariance matrices, 2004.
+
+mod joint;
+mod pooled;
+mod projection;
+mod shrinkage;
+mod wide;
 
 use std::ops::ControlFlow;
 
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Mat, Par, Side};
-
-use super::cholesky::{self, Factor};
-use super::hessian;
-use super::scatter::Scatter;
+use self::pooled::{Pooled, Sample};
 use super::{Decision, Settings, Solution, SolverKind, Threshold, dot, requirements};
 use crate::control::{Control, Progress, Stop};
-use crate::data::Matrix;
 use crate::error::Error;
 use crate::problem::{Bias, MarginProblem};
-use crate::workers::Workers;
 
-/// A pivot below this part of its diagonal entry is rounding: the matrix is singular.
-const LEAST_PIVOT: f64 = 1e-13;
+pub(super) use joint::{solve as solve_joint, supports as supports_joint};
+pub use projection::{Projection, projection};
+pub use shrinkage::Shrinkage;
 
 pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let kind = SolverKind::Lda;
     requirements::soft_margin(kind, problem)?;
     requirements::linear_kernel(kind, problem)?;
-    requirements::memory(kind, hessian::bytes(problem.points().matrix().columns()), settings.memory)
+    let columns = problem.points().matrix().columns();
+    requirements::memory(kind, pooled::bytes(problem.len(), columns, 2), settings.memory)
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
@@ -97,29 +104,55 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
 /// w of (FD.2); `None` when it is not finite.
 fn discriminant(
     problem: &MarginProblem<'_>,
-    shrinkage: f64,
+    shrinkage: Shrinkage,
     weights: &[f64],
     notes: &mut Vec<String>,
     poll: &mut dyn FnMut() -> ControlFlow<Stop>,
 ) -> ControlFlow<Stop, Option<Vec<f64>>> {
     poll()?;
     let groups: Vec<usize> = problem.signs().iter().map(|&sign| usize::from(sign > 0.0)).collect();
-    let within = Within::new(problem.points().matrix(), problem.rows(), weights, &groups, 2, problem.workers(), poll)?;
-    let Some(factor) = within.factor(shrinkage, problem.workers(), poll)? else {
+    let (matrix, rows) = (problem.points().matrix(), problem.rows());
+    let sample = Sample { matrix, rows, weights, groups: &groups, classes: 2, workers: problem.workers() };
+    let Some(pooled) = Pooled::new(sample, shrinkage, poll)? else {
         return ControlFlow::Continue(None);
     };
-    if factor.ridge > 0.0 {
-        notes.push(format!(
-            "the scatter matrix is singular: {:e} of its diagonal was added to it; choose a shrinkage above 0 for a say in this",
-            factor.ridge
-        ));
-    }
-    let mut direction = within.difference(1, 0);
-    if direction.iter().all(|&value| value == 0.0) {
+    let mut direction = vec![pooled.difference(&pooled.means[1], &pooled.means[0])];
+    if direction[0].iter().all(|&value| value == 0.0) {
         notes.push("the two classes have the same mean, so no direction tells them apart".into());
     }
-    factor.solve(&mut direction); // (FD.2)
+    if pooled.on_span_only() {
+        notes.push(fewer_rows_note(&sample));
+        // The scatter around the common mean knows of the way from one mean to the other, that within the classes may not.
+        let groups = vec![0; rows.len()];
+        let together = Sample { groups: &groups, classes: 1, ..sample };
+        let Some(together) = Pooled::new(together, shrinkage, poll)? else {
+            return ControlFlow::Continue(None);
+        };
+        together.solve(&mut direction, poll)?;
+    } else {
+        notes.extend(ridge_note(pooled.ridge));
+        pooled.solve(&mut direction, poll)?; // (FD.2)
+    }
+    let direction = direction.swap_remove(0);
     ControlFlow::Continue(direction.iter().all(|value| value.is_finite()).then_some(direction))
+}
+
+/// What to say of a ridge that was needed.
+fn ridge_note(ridge: f64) -> Option<String> {
+    (ridge > 0.0).then(|| {
+        format!(
+            "the scatter matrix is singular: {ridge:e} of its diagonal was added to it; choose a shrinkage above 0 for a say in this"
+        )
+    })
+}
+
+/// What to say of rows that are fewer than columns, where nothing is shrunk.
+fn fewer_rows_note(sample: &Sample<'_>) -> String {
+    format!(
+        "{} rows say nothing of most directions of {} columns: what was found lies in their span; choose a shrinkage above 0, or auto",
+        sample.rows.len(),
+        sample.matrix.columns()
+    )
 }
 
 /// The weights, scaled to a sum of 1.
@@ -127,77 +160,6 @@ fn normalised(weights: &[f64]) -> Vec<f64> {
     let largest = weights.iter().copied().fold(0.0, f64::max);
     let total: f64 = weights.iter().map(|weight| weight / largest).sum();
     weights.iter().map(|weight| weight / largest / total).collect()
-}
-
-/// The scatter within the classes, and what it was computed from.
-struct Within {
-    /// C_W, lower half.
-    scatter: Mat<f64>,
-    /// Of each class.
-    means: Vec<Vec<f64>>,
-    /// The sum of the weights of each class.
-    masses: Vec<f64>,
-    /// Columns that are constant within each class, up to rounding.
-    constant: Vec<bool>,
-    /// The root of the mean square of each column.
-    sizes: Vec<f64>,
-}
-
-impl Within {
-    fn new(
-        matrix: &Matrix,
-        rows: &[usize],
-        weights: &[f64],
-        groups: &[usize],
-        classes: usize,
-        workers: &Workers,
-        poll: &mut dyn FnMut() -> ControlFlow<Stop>,
-    ) -> ControlFlow<Stop, Self> {
-        let columns = matrix.columns();
-        let mut masses = vec![0.0; classes];
-        let mut means = vec![vec![0.0; columns]; classes];
-        let mut sizes = vec![0.0; columns];
-        for i in 0..rows.len() {
-            masses[groups[i]] += weights[i];
-        }
-        for i in 0..rows.len() {
-            matrix.add_scaled(rows[i], weights[i] / masses[groups[i]], &mut means[groups[i]]);
-            matrix.visit(rows[i], |column, value| sizes[column] += weights[i] * value * value);
-        }
-        sizes.iter_mut().for_each(|size| *size = size.sqrt());
-        let centres = Some((groups, means.as_slice()));
-        let scatter = Scatter { matrix, rows, weights, constant: false, centres, workers }.lower(poll)?;
-        let constant = (0..columns).map(|j| scatter[(j, j)].max(0.0).sqrt() <= 1e-13 * sizes[j]).collect();
-        ControlFlow::Continue(Within { scatter, means, masses, constant, sizes })
-    }
-
-    /// The factor of (FD.3).
-    fn factor(
-        &self,
-        shrinkage: f64,
-        workers: &Workers,
-        poll: &mut dyn FnMut() -> ControlFlow<Stop>,
-    ) -> ControlFlow<Stop, Option<Factor>> {
-        let size = self.scatter.ncols();
-        let mean = (0..size).map(|j| self.scatter[(j, j)] / size as f64).sum::<f64>();
-        let column = |j: usize, out: &mut [f64]| {
-            for (i, value) in (j..size).zip(out.iter_mut()) {
-                let noise = self.constant[i] || self.constant[j];
-                *value = if noise { 0.0 } else { (1.0 - shrinkage) * self.scatter[(i, j)] };
-            }
-            out[0] += shrinkage * mean; // (FD.3)
-        };
-        cholesky::factor(size, &column, LEAST_PIVOT, workers, poll)
-    }
-
-    /// The difference of two classes' means, without what is rounding.
-    fn difference(&self, one: usize, other: usize) -> Vec<f64> {
-        let of = |j: usize| {
-            let difference = self.means[one][j] - self.means[other][j];
-            if difference.abs() <= 1e-13 * self.sizes[j] { 0.0 } else { difference }
-        };
-        (0..self.sizes.len()).map(of).collect()
-    }
 }
 
 /// Fisher's criterion (FD.1) of projections `p_i = ⟨w, x_i⟩` of rows of two signs; infinite when the classes have no spread.
@@ -252,123 +214,15 @@ fn least_squares(projections: &[f64], signs: &[f64], weights: &[f64]) -> f64 {
     if crossing.is_finite() { crossing - p } else { -p }
 }
 
-/// The directions that tell K classes apart: the leading K − 1 solutions of `C_B w = λ C_W w`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Projection {
-    /// The directions, the most telling one first; each has one number a column and `w′ C_W w = 1`.
-    pub directions: Vec<Vec<f64>>,
-    /// λ of each direction: the spread of the classes' means along it, for a spread of 1 within the classes.
-    pub eigenvalues: Vec<f64>,
-    /// The mean of all rows, which is projected to 0.
-    pub mean: Vec<f64>,
-    /// The ridge that a singular C_W needed, relative to its diagonal; mostly 0.
-    pub ridge: f64,
-}
-
-impl Projection {
-    /// The coordinates of a row, one a direction.
-    ///
-    /// # Panics
-    /// When the row is out of range, or the matrix has another number of columns.
-    pub fn project(&self, matrix: &Matrix, row: usize) -> Vec<f64> {
-        self.directions.iter().map(|direction| matrix.dot(row, direction) - dot(direction, &self.mean)).collect()
-    }
-}
-
-/// Fisher's discriminant for K classes
-///
-/// ```text
-/// C_B w = λ C_W w,   C_B = Σ_k ω_k (m_k − m)(m_k − m)′                                    (FD.5)
-/// ```
-///
-/// with ω_k the part of the rows that class k has. `codes` holds the class of each row, from 0 to `classes` − 1.
-///
-/// Cost: n · d² + O(d³).
-///
-/// # Errors
-/// When there is not one code a row, a code is out of range, a class is empty, there are fewer than two classes or no columns,
-/// the shrinkage is not from 0 to 1, or the numbers are too large or too small for a finite result.
-///
-/// # Examples
-/// ```
-/// use maxmargin::{data::Matrix, solver::lda_projection};
-///
-/// let matrix = Matrix::dense(4, 2, vec![0.0, 0.0, 0.0, 1.0, 5.0, 0.0, 5.0, 1.0])?;
-/// let projection = lda_projection(&matrix, &[0, 0, 1, 1], 2, 0.1)?;
-/// assert_eq!(projection.directions.len(), 1);
-/// assert!(projection.directions[0][1].abs() < 1e-9); // the second column does not tell the classes apart
-/// # Ok::<(), maxmargin::Error>(())
-/// ```
-pub fn projection(matrix: &Matrix, codes: &[usize], classes: usize, shrinkage: f64) -> Result<Projection, Error> {
-    let data = |what: &str, help: &str| Error::Data { what: what.into(), help: help.into() };
-    if codes.len() != matrix.rows() {
-        let (left, right) = (format!("{} codes", codes.len()), format!("{} rows", matrix.rows()));
-        return Err(Error::Shape { operation: "projection", left, right });
-    }
-    if !(0.0..=1.0).contains(&shrinkage) {
-        return Err(Error::parameter("shrinkage", shrinkage, "from 0 to 1"));
-    }
-    if let Some(code) = codes.iter().find(|&&code| code >= classes) {
-        return Err(Error::parameter("class code", code, "below the number of classes"));
-    }
-    if classes < 2 || (0..classes).any(|class| !codes.contains(&class)) {
-        return Err(data("a class has no rows, or there is one class only", "give rows of two classes at least"));
-    }
-    if matrix.columns() == 0 {
-        return Err(data("there are no columns", "give at least one column"));
-    }
-    let rows: Vec<usize> = (0..matrix.rows()).collect();
-    let weights = vec![1.0 / matrix.rows() as f64; matrix.rows()];
-    let (workers, mut go_on) = (Workers::none(), || ControlFlow::Continue(()));
-    let not_finite = || data("the scatter matrix is not finite", "scale the columns (standard or minmax)");
-    let ControlFlow::Continue(within) = Within::new(matrix, &rows, &weights, codes, classes, &workers, &mut go_on)
-    else {
-        return Err(not_finite());
-    };
-    let ControlFlow::Continue(Some(factor)) = within.factor(shrinkage, &workers, &mut go_on) else {
-        return Err(not_finite());
-    };
-    let columns = matrix.columns();
-    let mut mean = vec![0.0; columns];
-    for (class, mass) in within.means.iter().zip(&within.masses) {
-        mean.iter_mut().zip(class).for_each(|(mean, value)| *mean += mass * value);
-    }
-    // C_B = MM′ with a column √ω_k (m_k − m) for each class, so L⁻¹ C_B L⁻ᵀ = (L⁻¹M)(L⁻¹M)′.
-    let mut lifted = Mat::from_fn(columns, classes, |j, k| {
-        let difference = within.means[k][j] - mean[j];
-        if difference.abs() <= 1e-13 * within.sizes[j] { 0.0 } else { within.masses[k].sqrt() * difference }
-    });
-    solve_lower_triangular_in_place(factor.lower().as_ref(), lifted.as_mut(), Par::Seq);
-    if (0..classes).any(|k| lifted.col_as_slice(k).iter().any(|value| !value.is_finite())) {
-        return Err(not_finite());
-    }
-    // The small matrix (L⁻¹M)′(L⁻¹M) has the same eigenvalues; its vectors v lead to those of (FD.5).
-    let small = lifted.transpose() * &lifted;
-    let eigen = small.self_adjoint_eigen(Side::Lower).map_err(|_| not_finite())?;
-    let (mut directions, mut eigenvalues) = (Vec::new(), Vec::new());
-    for k in (0..classes).rev().take((classes - 1).min(columns)) {
-        let value = eigen.S()[k].max(0.0);
-        let mut direction = &lifted * eigen.U().subcols(k, 1);
-        let length = value.sqrt();
-        // A value that is rounding has no direction: the means lie in fewer dimensions.
-        if value <= 1e-14 * eigen.S()[classes - 1] {
-            break;
-        }
-        (0..columns).for_each(|j| direction[(j, 0)] /= length);
-        solve_upper_triangular_in_place(factor.lower().transpose(), direction.as_mut(), Par::Seq);
-        directions.push(direction.col_as_slice(0).to_vec());
-        eigenvalues.push(value);
-    }
-    if directions.iter().flatten().any(|value| !value.is_finite()) {
-        return Err(not_finite());
-    }
-    Ok(Projection { directions, eigenvalues, mean, ridge: factor.ridge })
-}
-
 #[cfg(test)]
 mod tests {
+    use faer::Mat;
+
+    use super::super::cholesky;
     use super::super::fixtures::*;
     use super::*;
+    use crate::data::Matrix;
+    use crate::workers::Workers;
 
     fn linear(solution: &Solution) -> (Vec<f64>, f64) {
         match &solution.decision {
@@ -461,14 +315,14 @@ mod tests {
         let (weights, _) = linear(&solution);
         assert_eq!(weights[3], 0.0); // a constant column tells nothing
         assert!(weights.iter().all(|weight| weight.abs() < 1e3));
-        let shrunk = Settings { shrinkage: 0.2, ..Settings::default() };
+        let shrunk = Settings { shrinkage: 0.2.into(), ..Settings::default() };
         assert_eq!(fixture.solve(SolverKind::Lda, &shrunk).notes.len(), 1);
     }
 
     #[test]
     fn full_shrinkage_leads_along_the_difference_of_the_means() {
         let fixture = Fixture::new(&separable(), 1.0);
-        let shrunk = Settings { shrinkage: 1.0, ..Settings::default() };
+        let shrunk = Settings { shrinkage: 1.0.into(), ..Settings::default() };
         let (weights, _) = linear(&fixture.solve(SolverKind::Lda, &shrunk));
         let mean = |sign: f64, column: usize| {
             let class: Vec<f64> = separable().iter().filter(|(_, y)| *y == sign).map(|(x, _)| x[column]).collect();
@@ -482,48 +336,6 @@ mod tests {
     fn without_a_bias_b_is_0() {
         let fixture = Fixture::new(&separable(), 1.0).bias(Bias::None);
         assert_eq!(linear(&fixture.solve(SolverKind::Lda, &Settings::default())).1, 0.0);
-    }
-
-    #[test]
-    fn the_projection_of_two_classes_is_the_discriminant_and_whitens_the_scatter() {
-        let fixture = Fixture::new(&blobs(50, 1.0, 6), 1.0);
-        let codes: Vec<usize> = fixture.signs.iter().map(|&sign| usize::from(sign > 0.0)).collect();
-        let found = projection(&fixture.matrix, &codes, 2, 0.0).unwrap();
-        let (weights, _) = linear(&fixture.solve(SolverKind::Lda, &Settings::default()));
-        let direction = &found.directions[0];
-        assert!((direction[0] * weights[1] - direction[1] * weights[0]).abs() < 1e-9 * weights[0].abs());
-        let projected: Vec<f64> = (0..50).map(|row| found.project(&fixture.matrix, row)[0]).collect();
-        let mean = |code: usize| (0..50).filter(|&i| codes[i] == code).map(|i| projected[i] / 25.0).sum::<f64>();
-        let spread: f64 = (0..50).map(|i| (projected[i] - mean(codes[i])).powi(2) / 50.0).sum();
-        assert!((spread - 1.0).abs() < 1e-9);
-        // Two classes of half the rows each: the means' spread is a quarter of their squared distance.
-        assert!((found.eigenvalues[0] - 0.25 * (mean(0) - mean(1)).powi(2)).abs() < 1e-9);
-    }
-
-    #[test]
-    fn three_classes_in_a_triangle_have_two_directions_and_on_a_line_one() {
-        let centres = |bent: f64| [[0.0, 0.0], [4.0, 0.0], [8.0, bent]];
-        for (bent, expected) in [(5.0, 2), (0.0, 1)] {
-            let shape = [[0.3, 0.0], [-0.3, 0.0], [0.0, 0.3], [0.0, -0.3]];
-            let values: Vec<f64> = centres(bent)
-                .iter()
-                .flat_map(|centre| shape.iter().flat_map(move |offset| [centre[0] + offset[0], centre[1] + offset[1]]))
-                .collect();
-            let codes: Vec<usize> = (0..12).map(|i| i / 4).collect();
-            let found = projection(&Matrix::dense(12, 2, values).unwrap(), &codes, 3, 0.0).unwrap();
-            assert_eq!(found.directions.len(), expected);
-            assert!(found.eigenvalues.is_sorted_by(|a, b| a >= b));
-        }
-    }
-
-    #[test]
-    fn bad_codes_are_errors() {
-        let matrix = Matrix::dense(2, 1, vec![0.0, 1.0]).unwrap();
-        assert!(projection(&matrix, &[0], 2, 0.0).is_err());
-        assert!(projection(&matrix, &[0, 2], 2, 0.0).is_err());
-        assert!(projection(&matrix, &[0, 0], 2, 0.0).is_err());
-        assert!(projection(&matrix, &[0, 1], 2, f64::NAN).is_err());
-        assert!(projection(&matrix, &[0, 1], 2, 0.0).is_ok());
     }
 
     #[test]

@@ -1,0 +1,376 @@
+//! The certificate of classes that were trained together: one for the whole problem.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::null_is_infinite;
+use crate::class_products::{Pass, Sums};
+use crate::control::Stop;
+use crate::problem::{Bias, JointProblem, Loss};
+use crate::simd::Real;
+
+/// How good a solution of (J.2) is.
+///
+/// ```text
+/// primal = ½ Σ ‖w_k‖² + Σ C_i ℓ(y_i, f(x_i))  ≥  optimum  ≥  dual (J.3)                            (C.2)
+/// gap = primal − dual ≥ 0
+/// ```
+///
+/// With logistic loss the dual is taken at the model's own probabilities, `q_i = softmax f(x_i)`, so that the model and the data
+/// are all that is needed. With an explicit bias every class must have the mass `Σ_i C_i q_ik` of its own rows: classes that have
+/// too much give it up in proportion, and within each row it goes to the classes that lack some, in proportion to what
+/// they lack. That keeps every q_i a probability, and is exact.
+///
+/// With hinge loss it is taken at the model's α, clipped to their bounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JointCertificate {
+    /// The objective at the model's own w and b.
+    #[serde(with = "null_is_infinite")]
+    pub primal: f64,
+    /// The dual objective, a bound below the optimum.
+    pub dual: f64,
+    /// primal − dual.
+    #[serde(with = "null_is_infinite")]
+    pub gap: f64,
+    /// The gap divided by the larger of |primal| and 1.
+    #[serde(with = "null_is_infinite")]
+    pub relative_gap: f64,
+    /// Logistic loss: the largest component of the primal's gradient. Hinge loss: the largest violation of a row's optimality
+    /// conditions, (CS.2).
+    pub violation: f64,
+    /// How far the dual point was from feasible before it was mended.
+    pub infeasibility: f64,
+    /// Rows with an α that is not 0.
+    pub support: usize,
+    /// Rows whose own class does not have the largest value.
+    pub misclassified: usize,
+}
+
+impl JointCertificate {
+    /// Every number with its name, counts last.
+    pub fn numbers(&self) -> [(&'static str, f64); 8] {
+        [
+            ("primal", self.primal),
+            ("dual", self.dual),
+            ("gap", self.gap),
+            ("relative gap", self.relative_gap),
+            ("violation", self.violation),
+            ("infeasibility", self.infeasibility),
+            ("support vectors", self.support as f64),
+            ("misclassified rows", self.misclassified as f64),
+        ]
+    }
+}
+
+/// A certificate for all classes, or the reason why there is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JointEvidence {
+    /// The problem is convex, and this is how good the answer is.
+    Certificate(JointCertificate),
+    /// There is no certificate, because of this.
+    None(String),
+}
+
+impl JointEvidence {
+    /// The certificate, if there is one.
+    pub fn certificate(&self) -> Option<&JointCertificate> {
+        match self {
+            JointEvidence::Certificate(certificate) => Some(certificate),
+            JointEvidence::None(_) => None,
+        }
+    }
+}
+
+/// α of a class by the rows' places in the problem, zeros left out.
+pub type ClassAlpha = Vec<(usize, f64)>;
+
+/// Certifies K functions, one a class. `alpha` has the dual variables of each class, where the loss is the hinge.
+///
+/// Cost: a few passes over the data.
+pub fn certify_joint(
+    problem: &JointProblem<'_>,
+    weights: &[Vec<f64>],
+    biases: &[f64],
+    alpha: Option<&[ClassAlpha]>,
+) -> JointEvidence {
+    if !problem.penalised() {
+        let reason = "without a penalty the dual has no feasible point to bound the optimum with";
+        return JointEvidence::None(reason.into());
+    }
+    let vectors = problem.side_by_side(weights, biases);
+    let found = match (problem.loss(), alpha) {
+        (Loss::Logistic, _) => of_softmax(problem, &vectors),
+        (Loss::Hinge, Some(alpha)) => of_hinge(problem, &vectors, alpha),
+        _ => return JointEvidence::None("the method minimises no objective".into()),
+    };
+    let Found { losses, dual, violation, infeasibility, support } = found;
+    let primal = 0.5 * squared_norm(problem, &vectors) + losses; // (C.2)
+    // Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
+    let difference = primal - dual;
+    let gap = if difference < 0.0 && difference > -1e-9 * primal.abs().max(1.0) { 0.0 } else { difference };
+    JointEvidence::Certificate(JointCertificate {
+        primal,
+        dual,
+        gap,
+        relative_gap: gap / primal.abs().max(1.0),
+        violation,
+        infeasibility,
+        support,
+        misclassified: errors_by_class(problem, weights, biases).iter().sum(),
+    })
+}
+
+/// What a certificate is made of.
+struct Found {
+    /// Σ C_i ℓ(y_i, f(x_i))
+    losses: f64,
+    dual: f64,
+    violation: f64,
+    infeasibility: f64,
+    support: usize,
+}
+
+fn whole(sums: ControlFlow<Stop, Sums>) -> Sums {
+    match sums {
+        ControlFlow::Continue(sums) => sums,
+        ControlFlow::Break(_) => unreachable!("nobody breaks"),
+    }
+}
+
+fn go_on() -> ControlFlow<Stop> {
+    ControlFlow::Continue(())
+}
+
+/// Turns values into probabilities, `q_k = exp(f_k) / Σ exp(f)`, and returns `log Σ exp(f)`. Lanes beyond the classes become 0.
+#[inline(always)]
+pub(crate) fn softmax(values: &mut [f64], classes: usize) -> f64 {
+    values[classes..].fill(f64::NEG_INFINITY);
+    let most = values.iter().fold(f64::NEG_INFINITY, |most: f64, &value| if value > most { value } else { most });
+    let mut sum = 0.0;
+    for value in values.iter_mut() {
+        *value = Real::exp(*value - most);
+        sum += *value;
+    }
+    let inverse = 1.0 / sum;
+    values.iter_mut().for_each(|value| *value *= inverse);
+    most + sum.ln()
+}
+
+/// ‖w‖² of all classes, a folded bias included.
+fn squared_norm(problem: &JointProblem<'_>, vectors: &[f64]) -> f64 {
+    penalised_part(problem, vectors).iter().map(|number| number * number).sum()
+}
+
+/// The numbers that the penalty is about: without the line of biases unless it is folded.
+fn penalised_part<'v>(problem: &JointProblem<'_>, vectors: &'v [f64]) -> &'v [f64] {
+    let lanes = problem.products().lanes();
+    &vectors[..vectors.len() - if problem.bias() == Bias::Folded { 0 } else { lanes }]
+}
+
+/// The dual of softmax at the model's own probabilities, mended where the bias is explicit.
+fn of_softmax(problem: &JointProblem<'_>, vectors: &[f64]) -> Found {
+    let (products, classes) = (problem.products(), problem.classes());
+    let (lanes, columns) = (products.lanes(), products.matrix.columns());
+    let (codes, costs) = (problem.codes(), problem.costs());
+    let mut lines = vec![0.0; problem.len() * lanes];
+    let pass = Pass { vectors: Some(vectors), lines: &mut lines, pulls: true };
+    let sums = whole(products.pass(
+        pass,
+        #[inline(always)]
+        |i, values, line| {
+            let own = codes[i] as usize;
+            let value = values[own];
+            let total = softmax(values, classes);
+            line.copy_from_slice(values);
+            values[own] -= 1.0;
+            values.iter_mut().for_each(|value| *value *= costs[i]);
+            costs[i] * (total - value)
+        },
+        &mut go_on,
+    ));
+    // The gradient: w_k − Σ C_i ([k = y_i] − p_ik) x_i, and Σ C_i (p_ik − [k = y_i]) for an explicit bias.
+    let gradient = sums.pulls.iter().zip(vectors).enumerate().map(|(place, (pull, number))| {
+        match (place / lanes == columns, problem.bias()) {
+            (true, Bias::None) => 0.0,
+            (true, Bias::Explicit) => *pull,
+            _ => number + pull,
+        }
+    });
+    let violation = gradient.fold(0.0, |most: f64, component| most.max(component.abs()));
+    // What each class has too much of; 0 where no sum is asked for.
+    let mut excess = sums.pulls[columns * lanes..][..classes].to_vec();
+    if problem.bias() != Bias::Explicit {
+        excess.fill(0.0);
+    }
+    let infeasibility = excess.iter().fold(0.0, |most: f64, excess| most.max(excess.abs()));
+    let mut mass = vec![0.0; classes];
+    codes.iter().zip(costs).for_each(|(&code, cost)| mass[code as usize] += cost);
+    let kept: Vec<f64> =
+        excess.iter().zip(&mass).map(|(&e, mass)| if e > 0.0 { 1.0 - e / (mass + e) } else { 1.0 }).collect();
+    let lack: f64 = excess.iter().map(|e| (-e).max(0.0)).sum();
+    let part: Vec<f64> = excess.iter().map(|e| if lack > 0.0 { (-e).max(0.0) / lack } else { 0.0 }).collect();
+    let pass = Pass { vectors: None, lines: &mut lines, pulls: true };
+    let mended = whole(products.pass(
+        pass,
+        |i, values, line| {
+            let freed: f64 = (0..classes).map(|k| line[k] * (1.0 - kept[k])).sum();
+            let mut entropy = 0.0;
+            for k in 0..classes {
+                let q = line[k] * kept[k] + freed * part[k];
+                if q > 0.0 {
+                    entropy -= q * q.ln();
+                }
+                values[k] = costs[i] * (f64::from(u8::from(codes[i] as usize == k)) - q);
+            }
+            costs[i] * entropy
+        },
+        &mut go_on,
+    ));
+    let dual = mended.total - 0.5 * squared_norm(problem, &mended.pulls); // (J.3)
+    Found { losses: sums.total, dual, violation, infeasibility, support: problem.len() }
+}
+
+/// The dual of the hinge at α.
+fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -> Found {
+    let (products, classes) = (problem.products(), problem.classes());
+    let lanes = products.lanes();
+    let (codes, costs) = (problem.codes(), problem.costs());
+    let mut lines = vec![0.0; problem.len() * lanes];
+    for (k, list) in alpha.iter().enumerate() {
+        list.iter().for_each(|&(i, value)| lines[i * lanes + k] = value);
+    }
+    let support = lines.chunks(lanes).filter(|line| line.iter().any(|&alpha| alpha != 0.0)).count();
+    let mut infeasibility: f64 = 0.0;
+    for (i, line) in lines.chunks_mut(lanes).enumerate() {
+        let own = codes[i] as usize;
+        let before = line.to_vec();
+        line.iter_mut().enumerate().filter(|(k, _)| *k != own).for_each(|(_, alpha)| *alpha = alpha.min(0.0));
+        let pull: f64 = (0..classes).filter(|&k| k != own).map(|k| -line[k]).sum();
+        if pull > costs[i] {
+            line.iter_mut().for_each(|alpha| *alpha *= costs[i] / pull);
+        }
+        line[own] = pull.min(costs[i]);
+        infeasibility = before.iter().zip(&*line).map(|(a, b)| (a - b).abs()).fold(infeasibility, f64::max);
+    }
+    let pass = Pass { vectors: None, lines: &mut lines, pulls: true };
+    let sums = whole(products.pass(
+        pass,
+        |i, values, line| {
+            values.copy_from_slice(line);
+            line[codes[i] as usize]
+        },
+        &mut go_on,
+    ));
+    let mut pulls = sums.pulls;
+    let dual = sums.total - 0.5 * squared_norm(problem, &pulls); // (J.3)
+    // The violation is that of α, whatever w the model has.
+    if problem.bias() != Bias::Folded {
+        let place = pulls.len() - lanes;
+        pulls[place..].copy_from_slice(&vectors[place..]);
+    }
+    let mut gradient = lines.clone();
+    let pass = Pass { vectors: Some(&pulls), lines: &mut gradient, pulls: false };
+    whole(products.pass(
+        pass,
+        |i, values, line| {
+            for k in 0..classes {
+                line[k] = values[k] + if codes[i] as usize == k { 0.0 } else { 1.0 };
+            }
+            0.0
+        },
+        &mut go_on,
+    ));
+    let violation = (0..problem.len())
+        .map(|i| {
+            let (gradient, alpha) = (&gradient[i * lanes..][..classes], &lines[i * lanes..][..classes]);
+            row_violation(gradient, alpha, codes[i] as usize, costs[i])
+        })
+        .fold(0.0, f64::max);
+    let pass = Pass { vectors: Some(vectors), lines: &mut [], pulls: false };
+    let losses = whole(products.pass(
+        pass,
+        |i, values, _| {
+            let own = codes[i] as usize;
+            let most =
+                (0..classes).map(|k| values[k] + if k == own { 0.0 } else { 1.0 }).fold(f64::NEG_INFINITY, f64::max);
+            costs[i] * (most - values[own])
+        },
+        &mut go_on,
+    ));
+    Found { losses: losses.total, dual, violation, infeasibility, support }
+}
+
+/// An α that is within this part of C of its bound is there, but for rounding.
+pub(crate) const AT_BOUND: f64 = 1e-12;
+
+/// How far a row is from optimal at `g_k = f_k(x_i) + [k ≠ y_i]`
+///
+/// ```text
+/// max_k g_k − min over k with α_ik < C_i [k = y_i] of g_k                                         (CS.2)
+/// ```
+pub(crate) fn row_violation(gradient: &[f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
+    let most = gradient.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let bound = |k: usize| if k == own { cost } else { 0.0 };
+    let can_grow = (0..gradient.len()).filter(|&k| alpha[k] < bound(k) - AT_BOUND * cost).map(|k| gradient[k]);
+    // The sum of α is 0, so that one can always grow, but for rounding.
+    let least = can_grow.fold(f64::INFINITY, f64::min);
+    let least = if least.is_finite() { least } else { gradient[own] };
+    (most - least).max(0.0)
+}
+
+/// For each class its rows that another class wins, the first of those that tie.
+pub(crate) fn errors_by_class(problem: &JointProblem<'_>, weights: &[Vec<f64>], biases: &[f64]) -> Vec<usize> {
+    let (products, classes) = (problem.products(), problem.classes());
+    let lanes = products.lanes();
+    let vectors = problem.side_by_side(weights, biases);
+    let mut lines = vec![0.0; problem.len() * lanes];
+    let pass = Pass { vectors: Some(&vectors), lines: &mut lines, pulls: false };
+    whole(products.pass(
+        pass,
+        |i, values, line| {
+            let mut best = 0;
+            for k in 1..classes {
+                if values[k] > values[best] {
+                    best = k;
+                }
+            }
+            line[0] = f64::from(u8::from(best != problem.codes()[i] as usize));
+            line[0]
+        },
+        &mut go_on,
+    ));
+    let mut errors = vec![0; classes];
+    for (line, &code) in lines.chunks(lanes).zip(problem.codes()) {
+        errors[code as usize] += line[0] as usize;
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_at_its_bound_up_to_rounding_is_optimal_and_one_off_it_is_not() {
+        let gradient = [0.2, 1.5, 0.9];
+        assert_eq!(row_violation(&gradient, &[1.0, -1.0, 0.0], 0, 1.0), 0.0);
+        assert_eq!(row_violation(&gradient, &[1.0 - 1e-15, -1.0 + 1e-15, -1e-16], 0, 1.0), 0.0);
+        assert_eq!(row_violation(&gradient, &[0.5, -0.5, 0.0], 0, 1.0), 1.3);
+        assert_eq!(row_violation(&gradient, &[1.0, 0.0, -1.0], 0, 1.0), 0.6);
+        assert_eq!(row_violation(&[2.0, 1.5, 0.9], &[0.0; 3], 0, 1.0), 0.0);
+        assert_eq!(row_violation(&gradient, &[0.0; 3], 0, 1.0), 1.3);
+    }
+
+    #[test]
+    fn softmax_is_a_distribution_and_lanes_beyond_the_classes_are_0() {
+        let mut values = [1.0, 2.0, 3.0, 7.0];
+        let total = softmax(&mut values, 3);
+        assert!((total - (1f64.exp() + 2f64.exp() + 3f64.exp()).ln()).abs() < 1e-14);
+        assert!((values.iter().sum::<f64>() - 1.0).abs() < 1e-15 && values[3] == 0.0);
+        let mut far = [1e4, -1e4, 0.0, 0.0];
+        softmax(&mut far, 4);
+        assert_eq!(far, [1.0, 0.0, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,333 @@
+//! Hinge loss over all classes after Crammer and Singer, by dual coordinate ascent a row at a time.
+//!
+//! # Problem
+//! ```text
+//! min  ½ Σ_k ‖w_k‖² + Σ_i C_i (max_k (f_k(x_i) + [k ≠ y_i]) − f_y(x_i))
+//! dual:  min ½ Σ_k ‖w_k‖² + Σ_i Σ_k [k ≠ y_i] α_ik,   w_k = Σ_i α_ik x_i,   α_ik ≤ C_i [k = y_i],   Σ_k α_ik = 0      (CS.1)
+//! ```
+//!
+//! # Optimality
+//! With `g_ik = f_k(x_i) + [k ≠ y_i]`, the gradient of the dual, for every row
+//! ```text
+//! max_k g_ik − min over k with α_ik < C_i [k = y_i] of g_ik = 0                                              (CS.2)
+//! ```
+//!
+//! # Step
+//! All α of one row at once, with the others held. With `A = ‖x_i‖²` and `B_k = g_ik − A α_ik` the best are
+//! ```text
+//! α_ik = min(C_i [k = y_i], (β − B_k) / A),   β such that Σ_k α_ik = 0                                       (CS.3)
+//! ```
+//! β is found by sorting the K numbers `B_k + A C_i [k = y_i]`. w follows each step, so that a step costs a row and not the data.
+//!
+//! Rows are visited in a new random order in each sweep. A row that is far from any change, by more than the largest violation
+//! of the sweep before, is left out until all the others are done.
+//!
+//! # Stopping
+//! When no row violates (CS.2) by more than the tolerance, w being computed anew from α.
+//!
+//! # Cost
+//! A sweep costs 2 · non-zeros · classes, on one thread; memory: a number for each row and class, and for each column and class.
+//!
+//! # When to use
+//! For one linear machine over several classes with hinge loss and folded or no bias. With an explicit bias the α of all rows
+//! would hang together, and could not be moved a row at a time.
+//!
+//! # Reference
+//! K. Crammer and Y. Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2, 2001;
+//! S. S. Keerthi et al., A sequential dual method for large scale multi-class linear SVMs, KDD 2008.
+
+use std::ops::ControlFlow;
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use super::{JointSolution, JointStart};
+use crate::certificate::joint::{AT_BOUND, ClassAlpha, row_violation};
+use crate::class_products::Pass;
+use crate::control::{Control, Progress, Stop};
+use crate::error::Error;
+use crate::problem::{Bias, JointProblem};
+use crate::solver::{Settings, SolverKind, requirements};
+
+/// The most sweeps unless the settings say otherwise.
+const MAX_SWEEPS: u64 = 100_000;
+/// Numbers that are multiplied between two questions to the caller.
+const WORK_A_POLL: usize = 1 << 21;
+
+pub(super) fn supports(problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
+    if problem.bias() == Bias::Explicit {
+        return Err(Error::Combination {
+            what: "multiclass crammer-singer moves one row at a time, which an explicit bias does not allow".into(),
+            help: "choose bias folded or none, or multiclass ovo or ovr".into(),
+        });
+    }
+    let products = problem.products();
+    let numbers = (problem.len() as u64 * 2).saturating_mul(products.lanes() as u64) + 2 * products.size() as u64;
+    requirements::memory(SolverKind::DualAscent, numbers.saturating_mul(8), settings.memory)
+}
+
+pub(super) fn solve(
+    problem: &JointProblem<'_>,
+    settings: &Settings,
+    start: JointStart,
+    control: &mut dyn Control,
+) -> JointSolution {
+    let mut ascent = Ascent::new(problem);
+    if let JointStart::Model { alpha, .. } = &start {
+        ascent.begin_at(alpha);
+    }
+    let mut iterations = 0;
+    let stop = match ascent.run(settings, control, &mut iterations) {
+        ControlFlow::Break(stop) | ControlFlow::Continue(stop) => stop,
+    };
+    // w is what α says, to the last digit.
+    if ascent.weights_of_alpha(&mut || ControlFlow::Continue(())).is_break() || !ascent.is_finite() {
+        ascent = Ascent::new(problem);
+    }
+    let (weights, biases) = problem.apart(&ascent.vectors);
+    let alpha = Some(ascent.lists());
+    JointSolution { weights, biases, alpha, stop, iterations, notes: Vec::new() }
+}
+
+struct Ascent<'p> {
+    problem: &'p JointProblem<'p>,
+    lanes: usize,
+    /// α_ik, a line for each row.
+    alpha: Vec<f64>,
+    /// w_k side by side, a folded bias last.
+    vectors: Vec<f64>,
+    /// ‖x_i‖², with the constant of a folded bias.
+    squares: Vec<f64>,
+}
+
+/// What a visit says of a row.
+struct Visit {
+    violation: f64,
+    /// How far the row is from any change; 0 where it may change.
+    distance: f64,
+}
+
+impl<'p> Ascent<'p> {
+    fn new(problem: &'p JointProblem<'p>) -> Self {
+        let products = problem.products();
+        let lanes = products.lanes();
+        let squares = problem.rows().iter().map(|&row| problem.points().squared_norm(row)).collect();
+        let mut ascent = Ascent {
+            problem,
+            lanes,
+            alpha: vec![0.0; problem.len() * lanes],
+            vectors: vec![0.0; products.size()],
+            squares,
+        };
+        // A row of zeros has no part in w, and costs the same whatever w is: its best α is known.
+        for i in (0..problem.len()).filter(|&i| ascent.squares[i] == 0.0) {
+            let own = problem.codes()[i] as usize;
+            let line = &mut ascent.alpha[i * lanes..(i + 1) * lanes];
+            line[own] = problem.costs()[i];
+            line[usize::from(own == 0)] = -problem.costs()[i];
+        }
+        ascent
+    }
+
+    /// Takes over α of a model, as far as they are feasible.
+    fn begin_at(&mut self, alpha: &[ClassAlpha]) {
+        for (k, list) in alpha.iter().enumerate().take(self.problem.classes()) {
+            for &(i, value) in list.iter().filter(|(i, value)| *i < self.problem.len() && value.is_finite()) {
+                if k != self.problem.codes()[i] as usize && self.squares[i] > 0.0 {
+                    self.alpha[i * self.lanes + k] = value.min(0.0);
+                }
+            }
+        }
+        for (i, line) in self.alpha.chunks_mut(self.lanes).enumerate() {
+            let (own, cost) = (self.problem.codes()[i] as usize, self.problem.costs()[i]);
+            line[own] = 0.0;
+            let pull: f64 = -line.iter().sum::<f64>();
+            let scale = if pull > cost { cost / pull } else { 1.0 };
+            line.iter_mut().for_each(|alpha| *alpha *= scale);
+            line[own] = (pull * scale).min(cost);
+        }
+    }
+
+    /// w_k = Σ_i α_ik x_i
+    fn weights_of_alpha(&mut self, poll: &mut dyn FnMut() -> ControlFlow<Stop>) -> ControlFlow<Stop> {
+        let pass = Pass { vectors: None, lines: &mut self.alpha, pulls: true };
+        let work = |_: usize, values: &mut [f64], line: &mut [f64]| {
+            values.copy_from_slice(line);
+            0.0
+        };
+        self.vectors = self.problem.products().pass(pass, work, poll)?.pulls;
+        if self.problem.bias() == Bias::None {
+            let end = self.vectors.len() - self.lanes;
+            self.vectors[end..].fill(0.0);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn is_finite(&self) -> bool {
+        self.vectors.iter().chain(&self.alpha).all(|number| number.is_finite())
+    }
+
+    /// The largest violation of all rows.
+    fn violation(&mut self, poll: &mut dyn FnMut() -> ControlFlow<Stop>) -> ControlFlow<Stop, f64> {
+        self.weights_of_alpha(poll)?;
+        let (problem, classes, lanes) = (self.problem, self.problem.classes(), self.lanes);
+        let mut gradient = vec![0.0; self.alpha.len()];
+        let pass = Pass { vectors: Some(&self.vectors), lines: &mut gradient, pulls: false };
+        let work = |i: usize, values: &mut [f64], line: &mut [f64]| {
+            let own = problem.codes()[i] as usize;
+            (0..classes).for_each(|k| line[k] = values[k] + if k == own { 0.0 } else { 1.0 });
+            0.0
+        };
+        problem.products().pass(pass, work, poll)?;
+        let of = |i: usize| {
+            let (gradient, alpha) = (&gradient[i * lanes..][..classes], &self.alpha[i * lanes..][..classes]);
+            row_violation(gradient, alpha, problem.codes()[i] as usize, problem.costs()[i])
+        };
+        // A row of zeros has its best α.
+        let rows = (0..problem.len()).filter(|&i| self.squares[i] > 0.0);
+        ControlFlow::Continue(rows.map(of).fold(0.0, f64::max))
+    }
+
+    fn run(&mut self, settings: &Settings, control: &mut dyn Control, iterations: &mut u64) -> ControlFlow<Stop, Stop> {
+        let problem = self.problem;
+        let mut random = Pcg64::seed_from_u64(settings.seed);
+        let all: Vec<usize> = (0..problem.len()).filter(|&i| self.squares[i] > 0.0).collect();
+        let mut active = all.clone();
+        let entries = (problem.points().matrix().entries() / problem.points().len().max(1)).max(1);
+        let rows_a_poll = (WORK_A_POLL / (entries * self.lanes)).max(1);
+        let (mut scratch, mut last) = (Scratch::new(self.lanes), f64::INFINITY);
+        let mut progress = Progress::default();
+        let (mut best, mut idle) = (f64::INFINITY, 0);
+        self.weights_of_alpha(&mut || control.poll(progress))?;
+        loop {
+            progress.iteration = *iterations;
+            for k in (1..active.len()).rev() {
+                active.swap(k, random.random_range(0..=k));
+            }
+            let mut most: f64 = 0.0;
+            let mut kept = Vec::with_capacity(active.len());
+            for rows in active.chunks(rows_a_poll) {
+                control.poll(progress)?;
+                for &i in rows {
+                    let visit = self.visit(i, &mut scratch);
+                    most = most.max(visit.violation);
+                    if visit.distance <= last {
+                        kept.push(i);
+                    }
+                }
+            }
+            *iterations += 1;
+            active = kept;
+            last = if active.len() < all.len() { most } else { most.max(settings.tolerance) };
+            progress.violation = Some(most);
+            if !most.is_finite() {
+                return ControlFlow::Continue(Stop::Stalled);
+            }
+            let limit = *iterations >= settings.max_iterations.unwrap_or(MAX_SWEEPS);
+            if most <= settings.tolerance || active.is_empty() || limit {
+                let found = self.violation(&mut || control.poll(progress))?;
+                progress.violation = Some(found);
+                if found <= settings.tolerance {
+                    return ControlFlow::Continue(Stop::Converged);
+                }
+                if limit {
+                    return ControlFlow::Continue(Stop::IterationLimit);
+                }
+                // In this arithmetic some violations cannot be reached.
+                idle = if found < best { 0 } else { idle + 1 };
+                best = best.min(found);
+                if idle >= 50 {
+                    return ControlFlow::Continue(Stop::Stalled);
+                }
+                active.clone_from(&all);
+                last = f64::INFINITY;
+            }
+        }
+    }
+
+    /// One step: the best α of a row, (CS.3).
+    fn visit(&mut self, i: usize, scratch: &mut Scratch) -> Visit {
+        let (classes, lanes) = (self.problem.classes(), self.lanes);
+        let (own, cost, square) = (self.problem.codes()[i] as usize, self.problem.costs()[i], self.squares[i]);
+        let products = self.problem.products();
+        products.row_values(i, &self.vectors, &mut scratch.gradient);
+        let gradient = &mut scratch.gradient;
+        (0..classes).filter(|&k| k != own).for_each(|k| gradient[k] += 1.0);
+        let alpha = &mut self.alpha[i * lanes..][..lanes];
+        let violation = row_violation(&gradient[..classes], &alpha[..classes], own, cost);
+        if violation <= 1e-14 * gradient[..classes].iter().fold(1.0, |most: f64, g| most.max(g.abs())) {
+            return Visit { violation, distance: distance(&gradient[..classes], &alpha[..classes], own, cost) };
+        }
+        // B_k, and the sorted numbers that β is made of.
+        let sorted = &mut scratch.sorted;
+        sorted.clear();
+        for k in 0..classes {
+            gradient[k] -= square * alpha[k];
+            sorted.push(gradient[k] + if k == own { square * cost } else { 0.0 });
+        }
+        sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+        let mut beta = sorted[0] - square * cost;
+        let mut count = 1;
+        while count < classes && beta < count as f64 * sorted[count] {
+            beta += sorted[count];
+            count += 1;
+        }
+        beta /= count as f64;
+        let change = &mut scratch.change;
+        change.fill(0.0);
+        let mut rest = 0.0;
+        for k in (0..classes).filter(|&k| k != own) {
+            let next = ((beta - gradient[k]) / square).min(0.0); // (CS.3)
+            (change[k], alpha[k]) = (next - alpha[k], next);
+            rest -= next;
+        }
+        // What is left is the own class's, so that the sum is 0.
+        let next = rest.min(cost);
+        (change[own], alpha[own]) = (next - alpha[own], next);
+        products.add_row(i, &scratch.change, &mut self.vectors);
+        if self.problem.bias() == Bias::None {
+            let end = self.vectors.len() - lanes;
+            self.vectors[end..].fill(0.0);
+        }
+        Visit { violation, distance: 0.0 }
+    }
+
+    /// α of each class, zeros left out.
+    fn lists(&self) -> Vec<ClassAlpha> {
+        let of = |k: usize| {
+            let values = self.alpha.chunks(self.lanes).enumerate().map(|(i, line)| (i, line[k]));
+            values.filter(|(_, alpha)| *alpha != 0.0).collect()
+        };
+        (0..self.problem.classes()).map(of).collect()
+    }
+}
+
+/// Room for one visit.
+struct Scratch {
+    gradient: Vec<f64>,
+    change: Vec<f64>,
+    sorted: Vec<f64>,
+}
+
+impl Scratch {
+    fn new(lanes: usize) -> Self {
+        Scratch { gradient: vec![0.0; lanes], change: vec![0.0; lanes], sorted: Vec::with_capacity(lanes) }
+    }
+}
+
+/// How far g must change before a row's α do: where they are all 0, by how much the own class is ahead of what is asked; where the
+/// own class and one other are at the bound, by how much that other is ahead of all. 0 elsewhere.
+fn distance(gradient: &[f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
+    let ahead_of_others = |leader: usize| {
+        let others = (0..gradient.len()).filter(|&k| k != leader).map(|k| gradient[k]);
+        gradient[leader] - others.fold(f64::NEG_INFINITY, f64::max)
+    };
+    if alpha[own] == 0.0 {
+        return ahead_of_others(own).max(0.0);
+    }
+    let bound = cost - AT_BOUND * cost;
+    match (0..alpha.len()).find(|&k| k != own && alpha[k] <= -bound) {
+        Some(other) if alpha[own] >= bound => ahead_of_others(other).max(0.0),
+        _ => 0.0,
+    }
+}

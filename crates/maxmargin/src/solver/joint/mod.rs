@@ -1,0 +1,92 @@
+//! Solvers that find the functions of several classes together.
+//!
+//! | solver | problem | file |
+//! | --- | --- | --- |
+//! | `logistic` | softmax: logistic loss over all classes | `softmax.rs` |
+//! | `dual-ascent` | hinge loss over all classes, after Crammer and Singer | `crammer_singer.rs` |
+//! | `lda` | Gaussian classes with one scatter matrix | `../lda/joint.rs` |
+//!
+//! Like the solvers of two classes they ask their [`Control`] between steps, end at `max_iterations`, and use no clock.
+
+mod crammer_singer;
+mod softmax;
+
+use super::{Settings, SolverKind, lda};
+use crate::certificate::joint::ClassAlpha;
+use crate::control::{Control, Stop};
+use crate::error::Error;
+use crate::problem::JointProblem;
+
+/// What a solver of several classes hands back. Whether it is good is for the certificate to say.
+#[derive(Clone, Debug)]
+pub struct JointSolution {
+    /// w_k, one vector a class.
+    pub weights: Vec<Vec<f64>>,
+    /// b_k; a folded bias is in here too.
+    pub biases: Vec<f64>,
+    /// The dual variables of each class, where the model needs them to be certified.
+    pub alpha: Option<Vec<ClassAlpha>>,
+    /// Why it stopped.
+    pub stop: Stop,
+    /// Steps done.
+    pub iterations: u64,
+    /// What the user should know, in whole sentences without a full stop.
+    pub notes: Vec<String>,
+}
+
+/// Where a solver of several classes begins.
+#[derive(Clone, Debug)]
+pub enum JointStart {
+    /// As if the data had never been seen.
+    Scratch,
+    /// At a model of the same classes.
+    Model {
+        /// w_k
+        weights: Vec<Vec<f64>>,
+        /// b_k
+        biases: Vec<f64>,
+        /// α, scaled to the new C; empty lists where the model has none.
+        alpha: Vec<ClassAlpha>,
+    },
+}
+
+/// Checks that a solver can solve a problem of several classes, within its memory.
+///
+/// # Errors
+/// When it cannot, with the way out.
+pub fn supports_joint(kind: SolverKind, problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
+    match kind {
+        SolverKind::Lda => lda::supports_joint(problem, settings),
+        SolverKind::Logistic => softmax::supports(problem, settings),
+        SolverKind::DualAscent => crammer_singer::supports(problem, settings),
+        _ => Err(Error::Combination {
+            what: format!("the solver {} knows of two classes only", kind.name()),
+            help: "choose the solver logistic, lda or dual-ascent, or multiclass ovo or ovr".into(),
+        }),
+    }
+}
+
+/// Solves a problem of several classes by the algorithm named.
+///
+/// # Errors
+/// As [`supports_joint`]. Not converging is no error: see [`JointSolution::stop`].
+pub fn solve_joint(
+    kind: SolverKind,
+    problem: &JointProblem<'_>,
+    settings: &Settings,
+    start: JointStart,
+    control: &mut dyn Control,
+) -> Result<JointSolution, Error> {
+    supports_joint(kind, problem, settings)?;
+    Ok(match kind {
+        SolverKind::Logistic => softmax::solve(problem, settings, start, control),
+        SolverKind::DualAscent => crammer_singer::solve(problem, settings, start, control),
+        _ => {
+            let mut solution = lda::solve_joint(problem, settings, control);
+            if matches!(start, JointStart::Model { .. }) {
+                solution.notes.push("lda has no use for a warm start, and began from scratch".into());
+            }
+            solution
+        }
+    })
+}

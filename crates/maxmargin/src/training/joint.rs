@@ -1,0 +1,200 @@
+//! Several classes trained together: one problem, one certificate, a machine for each class.
+
+use super::Training;
+use super::machines::Shared;
+use crate::certificate::Evidence;
+use crate::certificate::joint::{certify_joint, errors_by_class};
+use crate::checkpoint::Checkpoint;
+use crate::control::{Control, Progress, Stop};
+use crate::error::Error;
+use crate::kernel::Points;
+use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
+use crate::problem::{JointParts, JointProblem, Loss};
+use crate::solver::{self, JointStart, SolverKind};
+use crate::training::{Beginning, Penalty};
+use crate::workers::Workers;
+
+/// Why a machine of such a model has no evidence of its own.
+const TOGETHER: &str = "the classes were trained together, and have one certificate";
+
+/// Passes polls on, and remembers whether one broke.
+struct Heard<'a> {
+    inner: &'a mut dyn Control,
+    broke: bool,
+}
+
+impl Control for Heard<'_> {
+    fn poll(&mut self, progress: Progress) -> std::ops::ControlFlow<Stop> {
+        let answer = self.inner.poll(progress);
+        self.broke |= answer.is_break();
+        answer
+    }
+}
+
+impl Training {
+    /// Trains all classes at once, and puts the machines into the parts. The coefficients of each are handed back, by row.
+    ///
+    /// # Errors
+    /// When there is no such problem, or the solver lacks memory.
+    pub(super) fn fit_together(
+        &self,
+        beginning: Beginning<'_>,
+        shared: &Shared<'_>,
+        parts: &mut ModelParts,
+        control: &mut dyn Control,
+    ) -> Result<Vec<Vec<(u64, f64)>>, Error> {
+        let (codes, weights) = (shared.labels.codes(), shared.data.weights());
+        let (kind, reason) = self.joint_solver()?;
+        if self.params.penalty == Penalty::Hard {
+            return Err(Error::Combination {
+                what: "classes that are trained together have no hard margin".into(),
+                help: "leave out hard, or choose multiclass ovo or ovr".into(),
+            });
+        }
+        if !shared.kernel.is_linear() {
+            return Err(Error::Combination {
+                what: format!("classes are trained together with the linear kernel only, not {}", shared.kernel),
+                help: "choose kernel linear, or multiclass ovo or ovr".into(),
+            });
+        }
+        let (problem, cost) = joint_problem(shared.points, shared.workers, codes, weights, parts)?;
+        solver::supports_joint(kind, &problem, &self.params.settings)?;
+        let (start, checkpoint) = self.joint_start(beginning, shared, parts, &problem, cost)?;
+        let mut heard = Heard { inner: control, broke: false };
+        let mut solution = solver::solve_joint(kind, &problem, &self.params.settings, start, &mut heard)?;
+        // Before the certificate: what is kept is that nothing is done, since these solvers offer no snapshots.
+        if heard.broke && heard.inner.wants_snapshot(&Progress::default()) {
+            heard.inner.keep_checkpoint(&checkpoint);
+        }
+        solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
+        let evidence = certify_joint(&problem, &solution.weights, &solution.biases, solution.alpha.as_deref());
+        let errors = errors_by_class(&problem, &solution.weights, &solution.biases);
+        parts.solver = kind.name().into();
+        parts.joint = Some(evidence);
+        let mut notes = solution.notes;
+        for (k, (weights, &bias)) in solution.weights.iter().zip(&solution.biases).enumerate() {
+            parts.machines.push(Machine {
+                pairing: Pairing { positive: k, negative: None },
+                bias,
+                stop: solution.stop,
+                iterations: solution.iterations,
+                training_errors: errors[k],
+                rows: problem.len(),
+                cost: problem.penalised().then_some(cost),
+                evidence: Evidence::None(TOGETHER.into()),
+                notes: std::mem::take(&mut notes),
+                weights: Some(weights.clone()),
+                support: Vec::new(),
+                coefficients: Vec::new(),
+            });
+        }
+        let by_row = |list: &Vec<(usize, f64)>| -> Vec<(u64, f64)> {
+            list.iter().map(|&(place, alpha)| (problem.rows()[place] as u64, alpha)).collect()
+        };
+        Ok(match &solution.alpha {
+            Some(alpha) => alpha.iter().map(by_row).collect(),
+            None => vec![Vec::new(); problem.classes()],
+        })
+    }
+
+    /// The solver for several classes at once, and why.
+    fn joint_solver(&self) -> Result<(SolverKind, Option<String>), Error> {
+        let refuse = |what: String, help: &str| Err(Error::Combination { what, help: help.into() });
+        match (self.params.way(), self.params.solver, self.loss) {
+            (Multiclass::CrammerSinger, None, Loss::Hinge) => {
+                Ok((SolverKind::DualAscent, Some("hinge loss over all classes, a row at a time".into())))
+            }
+            (Multiclass::CrammerSinger, Some(SolverKind::DualAscent), Loss::Hinge) => {
+                Ok((SolverKind::DualAscent, None))
+            }
+            (Multiclass::CrammerSinger, Some(kind), Loss::Hinge) => refuse(
+                format!("multiclass crammer-singer is solved by dual-ascent, not by {}", kind.name()),
+                "leave out the solver, or choose multiclass ovo or ovr",
+            ),
+            (Multiclass::CrammerSinger, _, loss) => refuse(
+                format!("multiclass crammer-singer has hinge loss, not {}", loss.name()),
+                "leave out the loss, or choose multiclass ovo, ovr or joint",
+            ),
+            (_, Some(SolverKind::Lda), _) => Ok((SolverKind::Lda, None)),
+            (_, None, Loss::Logistic) => Ok((SolverKind::Logistic, Some("logistic loss over all classes".into()))),
+            (_, Some(SolverKind::Logistic), Loss::Logistic) => Ok((SolverKind::Logistic, None)),
+            (_, Some(kind), Loss::Logistic) => refuse(
+                format!("multiclass joint is solved by logistic or lda, not by {}", kind.name()),
+                "choose solver logistic or lda, or multiclass ovo or ovr",
+            ),
+            (_, _, loss) => refuse(
+                format!("multiclass joint has logistic loss, not {}", loss.name()),
+                "choose loss logistic or solver lda; multiclass crammer-singer for hinge loss; or multiclass ovo or ovr",
+            ),
+        }
+    }
+
+    /// Where the solver begins; and the checkpoint of a training that is not begun.
+    fn joint_start(
+        &self,
+        beginning: Beginning<'_>,
+        shared: &Shared<'_>,
+        parts: &ModelParts,
+        problem: &JointProblem<'_>,
+        cost: f64,
+    ) -> Result<(JointStart, Checkpoint), Error> {
+        let model = match &beginning {
+            Beginning::Model(model) => Some(*model),
+            _ => None,
+        };
+        // Whether it fits the data and the classes is checked as for machines one by one.
+        self.begin(beginning, shared, parts)?;
+        let checkpoint = self.begin(Beginning::Scratch, shared, parts)?;
+        let start = match model.filter(|model| model.parts().multiclass == parts.multiclass) {
+            Some(model) => joint_start_of(model, problem, cost),
+            None => JointStart::Scratch,
+        };
+        Ok((start, checkpoint))
+    }
+}
+
+/// Where a model of the same classes says that the solver should begin.
+fn joint_start_of(model: &Model, problem: &JointProblem<'_>, cost: f64) -> JointStart {
+    let machines = model.machines();
+    let weights = machines.iter().map(|machine| machine.weights.clone().unwrap_or_default()).collect();
+    let biases = machines.iter().map(|machine| machine.bias).collect();
+    let ratio = machines.first().and_then(|machine| machine.cost).map_or(1.0, |old| cost / old);
+    let alpha = machines.iter().map(|machine| {
+        let pairs = machine.support.iter().zip(&machine.coefficients);
+        let place = |row: u64| problem.rows().binary_search(&(row as usize)).ok();
+        pairs
+            .filter_map(|(&at, &coefficient)| {
+                Some((place(model.parts().support_rows[at as usize])?, coefficient * ratio))
+            })
+            .collect()
+    });
+    JointStart::Model { weights, biases, alpha: alpha.collect() }
+}
+
+/// The problem of all classes at once: their rows, those of weight 0 left out. And its C.
+///
+/// # Errors
+/// When no problem can be made of them.
+pub(crate) fn joint_problem<'a>(
+    points: &'a Points,
+    workers: &'a Workers,
+    codes: &[u32],
+    weights: Option<&[f64]>,
+    parts: &ModelParts,
+) -> Result<(JointProblem<'a>, f64), Error> {
+    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let rows: Vec<usize> = (0..codes.len()).filter(|&row| weight(row) > 0.0).collect();
+    let cost = parts.penalty.cost(rows.iter().map(|&row| weight(row)).sum());
+    let parts = JointParts {
+        points,
+        workers,
+        codes: rows.iter().map(|&row| codes[row]).collect(),
+        costs: rows.iter().map(|&row| cost * weight(row)).collect(),
+        rows,
+        classes: parts.classes.len(),
+        loss: parts.loss,
+        bias: parts.bias,
+        penalised: parts.penalty != Penalty::None,
+    };
+    Ok((JointProblem::new(parts)?, cost))
+}
