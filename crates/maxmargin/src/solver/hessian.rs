@@ -8,7 +8,7 @@
 
 use std::ops::ControlFlow;
 
-use super::cholesky;
+use super::cholesky::{self, Factor};
 use super::scatter::Scatter;
 use crate::control::Stop;
 use crate::data::Matrix;
@@ -53,6 +53,23 @@ pub(super) fn direction(
     gradient: &[f64],
     poll: &mut dyn FnMut() -> ControlFlow<Stop>,
 ) -> ControlFlow<Stop, Option<Vec<f64>>> {
+    let factor = factor(matrix, rows, workers, ridge, curvatures, poll)?;
+    ControlFlow::Continue(factor.and_then(|factor| {
+        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        factor.solve(&mut direction); // (H.3)
+        direction.iter().all(|value| value.is_finite()).then_some(direction)
+    }))
+}
+
+/// The matrix of (H.3), factored with the smallest ridge that makes it positive.
+pub(super) fn factor(
+    matrix: &Matrix,
+    rows: &[usize],
+    workers: &Workers,
+    ridge: Ridge,
+    curvatures: &[f64],
+    poll: &mut dyn FnMut() -> ControlFlow<Stop>,
+) -> ControlFlow<Stop, Option<Factor>> {
     let (columns, constant) = (matrix.columns(), ridge.bias.is_some());
     let mut hessian = Scatter { matrix, rows, weights: curvatures, constant, centres: None, workers }.lower(poll)?;
     (0..columns).for_each(|j| hessian[(j, j)] += ridge.weights);
@@ -60,10 +77,5 @@ pub(super) fn direction(
         hessian[(columns, columns)] += bias;
     }
     let column = |j: usize, out: &mut [f64]| out.copy_from_slice(&hessian.col_as_slice(j)[j..]);
-    let factor = cholesky::factor(hessian.ncols(), &column, 0.0, workers, poll)?;
-    ControlFlow::Continue(factor.and_then(|factor| {
-        let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        factor.solve(&mut direction); // (H.3)
-        direction.iter().all(|value| value.is_finite()).then_some(direction)
-    }))
+    cholesky::factor(hessian.ncols(), &column, 0.0, workers, poll)
 }

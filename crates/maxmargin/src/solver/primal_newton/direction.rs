@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::control::Stop;
 use crate::problem::{Bias, Direction, LinearProblem, Passes};
+use crate::solver::cholesky::Factor;
 use crate::solver::hessian::{self, Ridge};
 
 /// Steps of the conjugate gradients at most: what is left after so many is for the next step of Newton's method.
@@ -13,9 +14,18 @@ const USUAL_STEPS: f64 = 25.0;
 /// Columns beyond which no matrix is made.
 const MOST_COLUMNS: usize = 3000;
 
+/// Columns up to which a factored matrix of some rows steers the conjugate gradients, and those rows for each column.
+const STEERED_COLUMNS: usize = 1200;
+const ROWS_A_COLUMN: usize = 6;
+/// Steps of the conjugate gradients after which what steers them is made anew.
+const TOO_MANY_STEPS: usize = 12;
+
 /// How directions are found for a problem.
 pub(super) struct Directions {
     by_matrix: bool,
+    steered: bool,
+    /// What steers the conjugate gradients, as long as it does.
+    factor: Option<Factor>,
 }
 
 impl Directions {
@@ -28,88 +38,140 @@ impl Directions {
         let matrix = 0.5 * rows * entries_a_row * entries_a_row + columns * columns * columns / 6.0;
         let passes = USUAL_STEPS * 2.0 * rows * entries_a_row;
         let fits = hessian::bytes(problem.columns()) <= memory / 2;
-        Directions { by_matrix: fits && problem.columns() <= MOST_COLUMNS && matrix <= passes }
+        Directions {
+            by_matrix: fits && problem.columns() <= MOST_COLUMNS && matrix <= passes,
+            steered: fits && problem.columns() <= STEERED_COLUMNS,
+            factor: None,
+        }
     }
 
     /// Conjugate gradients, however few columns there are.
     #[cfg(test)]
-    pub(super) fn without_matrix() -> Self {
-        Directions { by_matrix: false }
+    pub(super) fn without_matrix(steered: bool) -> Self {
+        Directions { by_matrix: false, steered, factor: None }
     }
 
     /// d with `(P + Σ h_i x_i x_i′) d = −g` up to a part of g; `None` when there is none that is finite.
-    pub(super) fn find(
-        &self,
-        problem: &LinearProblem<'_>,
-        passes: &mut Passes<'_, '_>,
-        curvatures: &[f64],
-        gradient: &Direction,
-        bias_ridge: f64,
-        accuracy: f64,
-        poll: &mut dyn FnMut() -> ControlFlow<Stop>,
-    ) -> ControlFlow<Stop, Option<Direction>> {
-        let found = match self.by_matrix {
-            true => by_matrix(problem, curvatures, gradient, bias_ridge, poll)?,
-            false => Some(by_conjugate_gradients(problem, passes, curvatures, gradient, bias_ridge, accuracy, poll)?),
-        };
-        ControlFlow::Continue(found.filter(Direction::is_finite))
+    pub(super) fn find(&mut self, system: &System<'_, '_>, passes: &mut Passes<'_, '_>, poll: &mut Poll<'_>) -> Found {
+        if self.by_matrix {
+            let found = by_matrix(system, poll)?;
+            return ControlFlow::Continue(found.filter(Direction::is_finite));
+        }
+        if self.steered && self.factor.is_none() {
+            self.factor = steering(system, poll)?;
+        }
+        let (found, steps) = by_conjugate_gradients(system, self.factor.as_ref(), passes, poll)?;
+        if steps > TOO_MANY_STEPS {
+            self.factor = None;
+        }
+        ControlFlow::Continue(Some(found).filter(Direction::is_finite))
     }
 }
 
-fn by_matrix(
-    problem: &LinearProblem<'_>,
-    curvatures: &[f64],
-    gradient: &Direction,
-    bias_ridge: f64,
-    poll: &mut dyn FnMut() -> ControlFlow<Stop>,
-) -> ControlFlow<Stop, Option<Direction>> {
-    let mut whole = gradient.weights.clone();
-    let bias = (problem.bias != Bias::None).then_some(bias_ridge);
-    if problem.bias != Bias::None {
-        whole.push(gradient.bias);
-    }
-    let ridge = Ridge { weights: 1.0, bias };
-    let found = hessian::direction(problem.matrix, problem.rows, problem.workers, ridge, curvatures, &whole, poll)?;
-    ControlFlow::Continue(found.map(|mut weights| {
-        let bias = if problem.bias == Bias::None { 0.0 } else { weights.pop().unwrap_or(0.0) };
-        Direction { weights, bias }
-    }))
+/// Asks whether to go on.
+pub(super) type Poll<'a> = dyn FnMut() -> ControlFlow<Stop> + 'a;
+/// A direction, unless there is none or the search was broken.
+pub(super) type Found = ControlFlow<Stop, Option<Direction>>;
+
+/// (PN.2), and how well it is to be solved.
+pub(super) struct System<'s, 'a> {
+    pub(super) problem: &'s LinearProblem<'a>,
+    /// h_i
+    pub(super) curvatures: &'s [f64],
+    /// g
+    pub(super) gradient: &'s Direction,
+    /// What b is held by in P.
+    pub(super) bias_ridge: f64,
+    /// The part of g that may be left.
+    pub(super) accuracy: f64,
 }
 
-/// Conjugate gradients with the diagonal of the matrix as preconditioner M
+impl System<'_, '_> {
+    fn ridge(&self) -> Ridge {
+        Ridge { weights: 1.0, bias: (self.problem.bias != Bias::None).then_some(self.bias_ridge) }
+    }
+
+    /// A direction as one vector, b last unless there is none.
+    fn joined(&self, direction: &Direction) -> Vec<f64> {
+        let mut whole = direction.weights.clone();
+        whole.extend((self.problem.bias != Bias::None).then_some(direction.bias));
+        whole
+    }
+
+    fn parted(&self, mut whole: Vec<f64>) -> Direction {
+        let bias = if self.problem.bias == Bias::None { 0.0 } else { whole.pop().unwrap_or(0.0) };
+        Direction { weights: whole, bias }
+    }
+}
+
+fn by_matrix(system: &System<'_, '_>, poll: &mut Poll<'_>) -> Found {
+    let LinearProblem { matrix, rows, workers, .. } = *system.problem;
+    let gradient = system.joined(system.gradient);
+    let found = hessian::direction(matrix, rows, workers, system.ridge(), system.curvatures, &gradient, poll)?;
+    ControlFlow::Continue(found.map(|whole| system.parted(whole)))
+}
+
+/// The matrix of (PN.2) over some of the rows that curve the objective, each standing for several, as a factor: near enough to
+/// the whole to need few steps, at a part of its cost.
+fn steering(system: &System<'_, '_>, poll: &mut Poll<'_>) -> ControlFlow<Stop, Option<Factor>> {
+    let problem = system.problem;
+    let curved: Vec<usize> = (0..problem.len()).filter(|&i| system.curvatures[i] > 0.0).collect();
+    let wanted = ROWS_A_COLUMN * (problem.columns() + 1);
+    let count = curved.len();
+    let places: Vec<usize> = match count > 2 * wanted {
+        // Spread evenly over the rows, but in no step with a period that they may have.
+        true => (0..wanted).map(|k| curved[k * count / wanted + (k * 7919) % (count / wanted)]).collect(),
+        false => curved,
+    };
+    let scale = count as f64 / places.len().max(1) as f64;
+    let rows: Vec<usize> = places.iter().map(|&i| problem.rows[i]).collect();
+    let curvatures: Vec<f64> = places.iter().map(|&i| scale * system.curvatures[i]).collect();
+    hessian::factor(problem.matrix, &rows, problem.workers, system.ridge(), &curvatures, poll)
+}
+
+/// Conjugate gradients with a preconditioner M, the factor or else the diagonal of the matrix
 ///
 /// ```text
 /// until  r′M⁻¹r ≤ accuracy² g′M⁻¹g,   r = −g − Hd                             (PN.6)
 /// ```
+///
+/// The direction, and the steps that it took.
 fn by_conjugate_gradients(
-    problem: &LinearProblem<'_>,
+    system: &System<'_, '_>,
+    factor: Option<&Factor>,
     passes: &mut Passes<'_, '_>,
-    curvatures: &[f64],
-    gradient: &Direction,
-    ridge: f64,
-    accuracy: f64,
-    poll: &mut dyn FnMut() -> ControlFlow<Stop>,
-) -> ControlFlow<Stop, Direction> {
-    let mut diagonal = passes.diagonal(curvatures);
-    diagonal.weights.iter_mut().for_each(|value| *value += 1.0);
-    diagonal.bias += ridge;
-    let preconditioned = |residual: &Direction| Direction {
-        weights: residual.weights.iter().zip(&diagonal.weights).map(|(r, m)| r / m).collect(),
-        bias: if problem.bias == Bias::None { 0.0 } else { residual.bias / diagonal.bias },
+    poll: &mut Poll<'_>,
+) -> ControlFlow<Stop, (Direction, usize)> {
+    let System { problem, curvatures, gradient, bias_ridge, accuracy } = *system;
+    let without_bias = problem.bias == Bias::None;
+    let mut diagonal = Direction::default();
+    if factor.is_none() {
+        diagonal = passes.diagonal(curvatures);
+        diagonal.weights.iter_mut().for_each(|value| *value += 1.0);
+        diagonal.bias += bias_ridge;
+    }
+    let preconditioned = |residual: &Direction| match factor {
+        Some(factor) => {
+            let mut whole = system.joined(residual);
+            factor.solve(&mut whole);
+            system.parted(whole)
+        }
+        None => Direction {
+            weights: residual.weights.iter().zip(&diagonal.weights).map(|(r, m)| r / m).collect(),
+            bias: if without_bias { 0.0 } else { residual.bias / diagonal.bias },
+        },
     };
     let mut solution = Direction::zero(problem.columns());
     let mut residual = Direction { weights: gradient.weights.iter().map(|g| -g).collect(), bias: -gradient.bias };
     let mut along = preconditioned(&residual);
     let mut size = residual.dot(&along);
     let enough = accuracy * accuracy * size;
-    for _ in 0..MOST_STEPS {
-        if !(size > enough && size > 0.0) {
-            break;
-        }
+    let mut steps = 0;
+    while steps < MOST_STEPS && size > enough && size > 0.0 {
         poll()?;
         let mut curved = passes.curved(curvatures, &along);
         curved.weights.iter_mut().zip(&along.weights).for_each(|(value, p)| *value += p);
-        curved.bias = if problem.bias == Bias::None { 0.0 } else { curved.bias + ridge * along.bias };
+        curved.bias = if without_bias { 0.0 } else { curved.bias + bias_ridge * along.bias };
         let bend = along.dot(&curved);
         if !(bend > 0.0 && bend.is_finite()) {
             break;
@@ -123,6 +185,7 @@ fn by_conjugate_gradients(
         along.weights.iter_mut().zip(&next.weights).for_each(|(p, z)| *p = z + turn * *p);
         along.bias = next.bias + turn * along.bias;
         size = new;
+        steps += 1;
     }
-    ControlFlow::Continue(solution)
+    ControlFlow::Continue((solution, steps))
 }

@@ -14,8 +14,8 @@
 //! ```text
 //! (P + Σ_i h_i x_i x_i′) d = −g,   P a 1 for every weight that is penalised                        (PN.2)
 //! ```
-//! by Cholesky's method where there are few columns, else by conjugate gradients with the diagonal as preconditioner and
-//! no matrix at all (`direction.rs`); then t along d where the slope vanishes, 1 if that is near enough.
+//! by Cholesky's method where there are few columns, else by conjugate gradients, steered by the matrix of some rows or,
+//! where there are many columns, by its diagonal and no matrix at all (`direction.rs`); then t along d where the slope vanishes, 1 if that is near enough.
 //!
 //! Hinge loss is smoothed as in (R.3), each row around its own `c′_i`. Once the gradient is small beside the gap,
 //! ```text
@@ -54,7 +54,7 @@ use super::{Decision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, Direction, LinearProblem, Loss, MarginProblem, Passes, RowState, RowSums, dot};
-use direction::Directions;
+use direction::{Directions, System};
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 2000;
@@ -249,15 +249,14 @@ impl<'p, 'a> Search<'p, 'a> {
                 (self.size(&found).sqrt() / first.max(f64::MIN_POSITIVE)).sqrt().clamp(1e-10, LEAST_ACCURACY);
             let mut poll = || control.poll(progress);
             let bias_ridge = self.bias_ridge(&found);
-            let direction = self.directions.find(
-                self.problem,
-                &mut self.passes,
-                &self.state.curvatures,
-                &found.gradient,
+            let system = System {
+                problem: self.problem,
+                curvatures: &self.state.curvatures,
+                gradient: &found.gradient,
                 bias_ridge,
                 accuracy,
-                &mut poll,
-            )?;
+            };
+            let direction = self.directions.find(&system, &mut self.passes, &mut poll)?;
             let Some(direction) = direction else { return ControlFlow::Continue(Stop::Stalled) };
             poll()?;
             let last = self.point.clone();
@@ -484,14 +483,16 @@ mod tests {
     #[test]
     fn without_a_matrix_the_same_optimum_is_found() {
         for loss in LOSSES {
-            for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
+            for (bias, steered) in
+                [Bias::Explicit, Bias::Folded, Bias::None].into_iter().flat_map(|bias| [(bias, false), (bias, true)])
+            {
                 let fixture = Fixture::new(&blobs(120, 0.6, 3), 1.5).loss(loss).bias(bias);
                 let dense = fixture.primal(&fixture.solve(SolverKind::PrimalNewton, &tolerance(1e-8)));
                 let found = fixture.with(|problem| {
                     let linear = LinearProblem::of_margin(problem);
                     let settings = tolerance(1e-8);
                     let mut search = Search::new(&linear, &settings, Start::Scratch);
-                    search.directions = Directions::without_matrix();
+                    search.directions = Directions::without_matrix(steered);
                     let end = search.descend(&settings, &mut crate::control::Unattended);
                     assert_eq!(end, ControlFlow::Continue(Stop::Converged), "{loss:?} {bias:?}");
                     let found = search.look(None);
