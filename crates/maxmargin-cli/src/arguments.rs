@@ -277,6 +277,9 @@ pub(crate) struct Train {
         ("ovo", Multiclass::OneVsOne), ("ovr", Multiclass::OneVsRest), ("joint", Multiclass::Joint),
         ("crammer-singer", Multiclass::CrammerSinger)]))]
     pub(crate) multiclass: Option<Multiclass>,
+    /// What the rows of a class count: balanced (all classes weigh the same), or label=weight with commas between
+    #[arg(long, value_name = "WEIGHTS", help_heading = "Problem", allow_hyphen_values = true)]
+    pub(crate) class_weights: Option<String>,
     /// This label against all others
     #[arg(long, value_name = "LABEL", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,

@@ -15,7 +15,7 @@
 //! of `model`, and every tensor's name, type, shape and bytes. A file holds no code, no types and no paths. Format numbers only grow: older files
 //! are read for ever, newer ones refused by name.
 //!
-//! Format 2 knows of classes that were trained together: `multiclass` is `joint` or `crammer-singer`, and `joint` holds their one
+//! Format 2 knows of weights of classes (`class_weights`, one a class) and of classes that were trained together: `multiclass` is `joint` or `crammer-singer`, and `joint` holds their one
 //! certificate. All other models are written as format 1, which older programs read.
 
 use std::path::Path;
@@ -73,7 +73,7 @@ pub fn load_model(path: &Path) -> Result<Model, Error> {
 pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
-    let format = if parts.joint.is_some() { 2 } else { 1 };
+    let format = if parts.joint.is_some() || parts.class_weights.is_some() { 2 } else { 1 };
     container::to_bytes(&Kind { format, ..MODEL }, json, &tensors_of(parts))
 }
 

@@ -161,6 +161,7 @@ pub(crate) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
         ("multiclass", params.way().name().into()),
         ("scaling", params.scaling.name().into()),
         ("positive label", params.positive.as_ref().map_or_else(|| "none".into(), |label| quoted(label.text()))),
+        ("class weights", params.class_weights.text()),
         ("tolerance", format!("{:?}", settings.tolerance)),
         ("gap", or_own(settings.gap.map(|gap| format!("{gap:?}")))),
         ("max-iterations", or_own(settings.max_iterations.map(|most| most.to_string()))),

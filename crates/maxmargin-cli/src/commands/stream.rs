@@ -119,6 +119,8 @@ fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
         ("--plot", arguments.plot.is_some(), "draw the model, by maxmargin plot"),
         ("--warm-start", arguments.warm_start.is_some(), "leave it out"),
         ("--positive", arguments.positive.is_some(), "leave it out: each class is told from the rest"),
+        ("--class-weights", arguments.class_weights.is_some(), "leave it out: all rows of a stream count the same"),
+        ("--gap", arguments.gap.is_some(), "leave it out: the distance from the optimum of a stream is not known"),
         ("--max-iterations", arguments.max_iterations.is_some(), "say how often to go through the data: --passes N"),
         ("--alphas", arguments.alphas, "leave it out: there are no dual variables"),
         ("--categorical", arguments.reading.categorical, "make columns of words with convert first"),

@@ -176,6 +176,7 @@ fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
         multiclass: arguments.multiclass,
         scaling: arguments.scale,
         positive: arguments.positive.as_deref().map(Label::new),
+        class_weights: arguments.class_weights.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
         settings: Settings {
             tolerance: arguments.tolerance,
             gap: arguments.gap,

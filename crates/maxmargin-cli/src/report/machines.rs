@@ -3,6 +3,8 @@
 use maxmargin::Model;
 use maxmargin::certificate::joint::{JointCertificate, JointEvidence};
 use maxmargin::certificate::{Certificate, Evidence};
+use maxmargin::data::Label;
+use maxmargin::error::listed;
 use maxmargin::model::Machine;
 use maxmargin::problem::Loss;
 use maxmargin::training::Penalty;
@@ -97,6 +99,10 @@ impl Forms {
 /// What was minimised, for methods that minimise something.
 pub(crate) fn problem(page: &mut Page, model: &Model) {
     let parts = model.parts();
+    if let Some(weights) = &parts.class_weights {
+        let one = |(label, &weight): (&Label, &f64)| format!("{} {}", short(label.text()), number(weight, 4));
+        page.line("weights", &listed(parts.classes.iter().zip(weights).map(one), 8));
+    }
     let minimises_nothing = ["perceptron", "kernel-perceptron", "lda"].contains(&parts.solver.as_str());
     if minimises_nothing {
         return page.line("bias", parts.bias.name());

@@ -214,6 +214,7 @@ pub(crate) fn json(model: &Model, geometry: &[Geometry]) -> Value {
         "loss": parts.loss.name(),
         "bias": parts.bias.name(),
         "multiclass": parts.multiclass.name(),
+        "class_weights": parts.class_weights,
         "scaling": parts.scaling.as_ref().map(|scaling| json!({
             "kind": scaling.kind().name(), "offsets": scaling.offsets(), "factors": scaling.factors()
         })),

@@ -164,6 +164,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
         "loss": parts.loss.name(),
         "bias": parts.bias.name(),
         "multiclass": parts.multiclass.name(),
+        "class_weights": parts.class_weights,
         "scaling": parts.scaling.as_ref().map_or("none", |scaling| scaling.kind().name()),
         "penalty": Forms::of_model(model).json(parts.penalty),
         "tolerance": parts.tolerance,

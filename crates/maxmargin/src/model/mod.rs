@@ -79,6 +79,9 @@ pub struct ModelParts {
     pub multiclass: Multiclass,
     /// The labels, sorted; of two classes the second is positive.
     pub classes: Vec<Label>,
+    /// What a row of each class counted, beside its own weight; `None` where it was 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_weights: Option<Vec<f64>>,
     /// Whether the first class stands for all labels other than the second.
     pub one_against_rest: bool,
     /// The number of columns.
@@ -183,6 +186,11 @@ fn check(parts: &ModelParts) -> Result<(), String> {
     let classes = parts.classes.len();
     if classes < 2 {
         return fail(format!("{classes} classes"));
+    }
+    if parts.class_weights.as_ref().is_some_and(|weights| {
+        weights.len() != classes || !weights.iter().all(|weight| *weight > 0.0 && weight.is_finite())
+    }) {
+        return fail(format!("not {classes} weights of classes"));
     }
     if let Err(error) = parts.kernel.check_parameters() {
         return fail(error.to_string());

@@ -11,7 +11,7 @@ use crate::error::{Error, quoted};
 use crate::kernel::expand;
 use crate::problem::MarginProblem;
 use crate::solver::{Decision, Solution};
-use crate::training::{machine_problem, training_errors};
+use crate::training::{machine_problem, row_weights, training_errors};
 use crate::workers::Workers;
 
 /// How far two numbers may lie apart, relative to what they are made of, and still be the same.
@@ -87,14 +87,16 @@ impl Model {
             joint: None,
             disagreements: Vec::new(),
         };
+        let weights = row_weights(data.weights(), &codes, parts.class_weights.as_deref());
+        let weights = weights.as_deref();
         if let Some(stored) = &parts.joint {
-            let (found, disagreements) = self.verify_together(stored, &points, &codes, data.weights(), workers)?;
+            let (found, disagreements) = self.verify_together(stored, &points, &codes, weights, workers)?;
             (verification.joint, verification.disagreements) = (Some(found), disagreements);
             return Ok(verification);
         }
         for (number, machine) in self.machines().iter().enumerate() {
             let (problem, _) =
-                machine_problem(&parts.kernel, &points, workers, &codes, data.weights(), machine.pairing, parts)?;
+                machine_problem(&parts.kernel, &points, workers, &codes, weights, machine.pairing, parts)?;
             let Found { evidence, values } = self.certify_again(&problem, machine);
             let size = Size::new(&problem, &values, parts.tolerance);
             compare(number, machine, &evidence, &size, &mut verification.disagreements);

@@ -1,6 +1,6 @@
 //! The solver for those who do not name one.
 
-use super::SolverKind;
+use super::{Settings, SolverKind};
 use crate::problem::{Bias, Loss, MarginProblem};
 
 /// Columns up to which a matrix of columns × columns is cheap.
@@ -12,15 +12,15 @@ const FEW_ROWS: usize = 500;
 /// Picks a solver for a problem, and says why.
 ///
 /// The primal is the better choice when there are few columns, the dual when there are many.
-pub fn choose(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
+pub fn choose(problem: &MarginProblem<'_>, settings: &Settings) -> (SolverKind, Option<String>) {
     let (rows, columns) = (problem.len(), problem.columns());
     let linear = problem.kernel().is_linear();
     let because = |kind: SolverKind, reason: String| (kind, Some(reason));
     match (problem.loss(), problem.bias()) {
-        (Loss::Logistic, _) if rows <= FEW_ROWS || !problem.penalised() => {
+        (Loss::Logistic, _) if (rows <= FEW_ROWS && settings.gap.is_none()) || !problem.penalised() => {
             because(SolverKind::Logistic, "logistic loss".into())
         }
-        _ if linear && rows > FEW_ROWS && !problem.hard() => for_many_rows(problem),
+        _ if linear && (rows > FEW_ROWS || settings.gap.is_some()) && !problem.hard() => for_many_rows(problem),
         (Loss::Squared, _) if linear && columns <= FEW_COLUMNS && columns < rows => because(
             SolverKind::Newton,
             format!("squared loss and {columns} columns for {rows} rows, so the primal is the smaller problem"),

@@ -230,6 +230,7 @@ pub struct Solution {
 /// # Errors
 /// When it cannot, with the way out.
 pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
+    requirements::gap(kind, problem, settings)?;
     match kind {
         SolverKind::Smo => smo::supports(problem, settings),
         SolverKind::BlockSmo => block_smo::supports(problem, settings),

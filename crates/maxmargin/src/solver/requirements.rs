@@ -1,6 +1,6 @@
 //! What a solver asks of a problem before it starts, and how it says no.
 
-use super::SolverKind;
+use super::{Settings, SolverKind};
 use crate::error::Error;
 use crate::problem::{Bias, Loss, MarginProblem};
 
@@ -42,6 +42,17 @@ pub(super) fn soft_margin(kind: SolverKind, problem: &MarginProblem<'_>) -> Resu
         return Ok(());
     }
     Err(refuse(kind, "has no hard margin", "leave out hard, or choose the solver smo, dual-ascent or interior-point"))
+}
+
+/// A gap can be asked for only of those who stop at one.
+pub(super) fn gap(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
+    let linear = problem.kernel().is_linear() && !problem.hard() && problem.penalised();
+    let stops_at_gap = linear && matches!(kind, SolverKind::DualAscent | SolverKind::PrimalNewton);
+    if settings.gap.is_none() || stops_at_gap {
+        return Ok(());
+    }
+    let help = "give a tolerance instead, or choose the linear kernel and the solver primal-newton or dual-ascent";
+    Err(refuse(kind, "stops at a violation, not at a gap", help))
 }
 
 /// The weights must be penalised.

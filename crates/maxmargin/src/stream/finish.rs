@@ -58,6 +58,7 @@ impl StreamingSgd {
             tolerance: f64::MAX,
             multiclass,
             classes: self.classes.clone(),
+            class_weights: None,
             one_against_rest: false,
             columns: self.columns,
             names: self.names.clone(),

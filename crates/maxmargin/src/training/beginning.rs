@@ -63,7 +63,7 @@ fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result
             help: "choose multiclass and the positive label as the model has them, or begin from scratch".into(),
         });
     }
-    let (codes, weights) = (shared.labels.codes(), shared.data.weights());
+    let (codes, weights) = (shared.labels.codes(), shared.weights);
     let state = |&pairing: &Pairing| {
         let Some(machine) = found(pairing) else { return MachineState::scratch() };
         let cost = machine_cost(codes, weights, pairing, parts.penalty);

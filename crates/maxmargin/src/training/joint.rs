@@ -43,7 +43,7 @@ impl Training {
         parts: &mut ModelParts,
         control: &mut dyn Control,
     ) -> Result<Vec<Vec<(u64, f64)>>, Error> {
-        let (codes, weights) = (shared.labels.codes(), shared.data.weights());
+        let (codes, weights) = (shared.labels.codes(), shared.weights);
         let (kind, reason) = self.joint_solver()?;
         if self.params.penalty == Penalty::Hard {
             return Err(Error::Combination {

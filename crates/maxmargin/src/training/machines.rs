@@ -18,6 +18,8 @@ pub(super) struct Shared<'a> {
     pub(super) data: &'a Dataset,
     /// The data's labels, or one against the rest.
     pub(super) labels: &'a Labels,
+    /// What each row counts, the weight of its class included.
+    pub(super) weights: Option<&'a [f64]>,
     pub(super) kernel: &'a KernelFunction,
     pub(super) points: &'a Points,
     pub(super) workers: &'a Workers,
@@ -105,10 +107,10 @@ impl Training {
         let sizes = class_sizes(shared.labels);
         let largest = shared.pairings.iter().max_by_key(|pairing| pairing.rows(&sizes));
         let Some(&pairing) = largest.filter(|_| shared.pairings.len() > 1) else { return Ok(()) };
-        let (codes, weights) = (shared.labels.codes(), shared.data.weights());
+        let (codes, weights) = (shared.labels.codes(), shared.weights);
         let (problem, _) =
             machine_problem(shared.kernel, shared.points, shared.workers, codes, weights, pairing, parts)?;
-        let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem).0);
+        let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem, &self.params.settings).0);
         solver::supports(kind, &problem.sharing(shared.values), &self.params.settings)
     }
 
@@ -121,7 +123,7 @@ impl Training {
         let pairs = shared.pairings.iter().all(|pairing| pairing.negative.is_some());
         let codes = shared.labels.codes();
         let mut rows = vec![Vec::new(); if pairs { shared.labels.classes().len() } else { 1 }];
-        let weights = shared.data.weights();
+        let weights = shared.weights;
         for row in (0..codes.len()).filter(|&row| weights.is_none_or(|weights| weights[row] > 0.0)) {
             rows[if pairs { codes[row] as usize } else { 0 }].push(row);
         }

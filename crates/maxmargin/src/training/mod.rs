@@ -1,6 +1,7 @@
 //! From data to a model: parameters checked once, then a loop over binary problems, or one problem of all classes.
 
 mod beginning;
+mod class_weights;
 mod finish;
 mod joint;
 mod machines;
@@ -18,6 +19,8 @@ use crate::relay::MachineControl;
 use crate::solver::{self, Settings, Start};
 use crate::workers::Workers;
 pub use beginning::Beginning;
+pub use class_weights::ClassWeights;
+pub(crate) use class_weights::row_weights;
 use finish::finish;
 pub(crate) use finish::training_errors;
 pub(crate) use joint::joint_problem;
@@ -127,6 +130,8 @@ impl Training {
                 help: "choose bias explicit or none, and no scaling".into(),
             });
         }
+        let class_weights = params.class_weights.of_classes(&labels, data.weights())?;
+        let weights = row_weights(data.weights(), labels.codes(), class_weights.as_deref());
         let points = Points::by(workers, matrix, params.bias == Bias::Folded);
         let mut parts = ModelParts {
             kernel: kernel.clone(),
@@ -137,6 +142,7 @@ impl Training {
             tolerance: params.settings.tolerance,
             multiclass: params.way(),
             classes: labels.classes().to_vec(),
+            class_weights,
             one_against_rest: params.positive.is_some() && data.labels().classes().len() > 2,
             columns: data.columns(),
             names: data.names().map(<[String]>::to_vec),
@@ -152,6 +158,7 @@ impl Training {
         let mut shared = Shared {
             data,
             labels: &labels,
+            weights: weights.as_deref(),
             kernel: &kernel,
             points: &points,
             workers,
@@ -198,13 +205,13 @@ impl Training {
         control: &mut dyn MachineControl,
     ) -> Result<FinishedMachine, Error> {
         let pairing = shared.pairings[number];
-        let (labels, weights) = (shared.labels, shared.data.weights());
+        let (labels, weights) = (shared.labels, shared.weights);
         let (problem, cost) =
             machine_problem(shared.kernel, shared.points, shared.workers, labels.codes(), weights, pairing, parts)?;
         let problem = problem.sharing(shared.values);
         let (kind, reason) = match self.params.solver {
             Some(kind) => (kind, None),
-            None => solver::choose(&problem),
+            None => solver::choose(&problem, settings),
         };
         // Before the search for a separator, which is dear: what this solver cannot do it says at once.
         solver::supports(kind, &problem, settings)?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Training;
+use super::{ClassWeights, Training};
 use crate::data::{Label, ScalingKind};
 use crate::error::Error;
 use crate::kernel::KernelParams;
@@ -93,6 +93,8 @@ pub struct TrainingParams {
     pub scaling: ScalingKind,
     /// This label against all others.
     pub positive: Option<Label>,
+    /// What the rows of each class count.
+    pub class_weights: ClassWeights,
     /// Settings for the solver.
     pub settings: Settings,
 }
@@ -108,6 +110,7 @@ impl Default for TrainingParams {
             multiclass: None,
             scaling: ScalingKind::None,
             positive: None,
+            class_weights: ClassWeights::default(),
             settings: Settings::default(),
         }
     }
@@ -126,6 +129,7 @@ impl TrainingParams {
     /// When a parameter is out of range, or two do not go together.
     pub fn check(self) -> Result<Training, Error> {
         self.penalty.check()?;
+        self.class_weights.check()?;
         let settings = &self.settings;
         if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
             return Err(Error::parameter("tolerance", settings.tolerance, "a finite number above 0"));

@@ -1,6 +1,7 @@
 //! `dual-ascent`: stochastic dual coordinate ascent, one variable at a time.
 //!
-//! **Problem.** The dual (P.2) of hinge and squared loss with a folded or no bias: a box and no coupled sum.
+//! **Problem.** The dual (P.2) of hinge and squared loss with a folded or no bias: a box and no coupled sum. With the linear kernel
+//! also logistic loss, and an explicit bias, whose sum is approached by (DA.2) of `linear.rs`.
 //!
 //! **Optimality.** The projected gradient (D.2) is 0.
 //!
@@ -15,7 +16,8 @@
 //! of the sweeps until the others are done, then all are looked at again.
 //!
 //! **Stopping.** When a sweep over all variables finds no violation over the tolerance and moves α by no more than
-//! the tolerance: ‖α_t − α_{t−1}‖ ≤ tolerance · max(1, ‖α_t‖).
+//! the tolerance: ‖α_t − α_{t−1}‖ ≤ tolerance · max(1, ‖α_t‖). With the linear kernel also at a relative duality gap, where one is
+//! asked for.
 //!
 //! **Cost.** A sweep: O(non-zeros) linear, O(n) for each variable moved otherwise.
 //!

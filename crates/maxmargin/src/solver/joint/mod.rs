@@ -55,6 +55,12 @@ pub enum JointStart {
 /// # Errors
 /// When it cannot, with the way out.
 pub fn supports_joint(kind: SolverKind, problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
+    if settings.gap.is_some() && kind != SolverKind::Logistic {
+        return Err(Error::Combination {
+            what: format!("the solver {} over several classes stops at no gap", kind.name()),
+            help: "leave out the gap, or choose the solver logistic".into(),
+        });
+    }
     match kind {
         SolverKind::Lda => lda::supports_joint(problem, settings),
         SolverKind::Logistic => softmax::supports(problem, settings),

@@ -25,7 +25,7 @@
 //! probability, so the mean over the classes is taken off what M makes.
 //!
 //! # Stopping
-//! With a penalty: when the gap is at most tolerance² times F (or 1). Without: when D changes no value by more than the
+//! With a penalty: when the gap is at most what is asked for, else tolerance², times F (or 1). Without: when D changes no value by more than the
 //! tolerance. Then there is no optimum when some W, b puts every row's own class ahead of the others, or level with them: a point
 //! or a direction that does so shows this, and the solver stops with `Diverged`.
 //!
@@ -252,7 +252,8 @@ fn descend(
             let left = gap_left(problem, &point);
             progress.gap = Some(left);
             poll(control, progress)?;
-            let enough = settings.tolerance * settings.tolerance * point.objective.abs().max(1.0);
+            let relative = settings.gap.unwrap_or(settings.tolerance * settings.tolerance);
+            let enough = relative * point.objective.abs().max(1.0);
             if left <= enough && is_certified(problem, &point, enough) {
                 return ControlFlow::Continue(Stop::Converged);
             }

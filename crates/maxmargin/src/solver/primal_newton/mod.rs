@@ -513,6 +513,17 @@ mod tests {
     }
 
     #[test]
+    fn a_gap_is_refused_by_those_who_do_not_stop_at_one() {
+        let settings = Settings { gap: Some(1e-3), ..Settings::default() };
+        Fixture::new(&separable(), 1.0).with(|problem| {
+            let error = crate::solver::supports(SolverKind::Smo, problem, &settings).unwrap_err();
+            assert_eq!(error.to_string(), "the solver smo stops at a violation, not at a gap");
+            assert!(crate::solver::supports(SolverKind::PrimalNewton, problem, &settings).is_ok());
+            assert_eq!(crate::solver::choose(problem, &settings).0, SolverKind::PrimalNewton);
+        });
+    }
+
+    #[test]
     fn an_interrupt_leaves_a_finite_solution() {
         for loss in LOSSES {
             assert_interrupts(SolverKind::PrimalNewton, &Fixture::new(&separable(), 1.0).loss(loss));
