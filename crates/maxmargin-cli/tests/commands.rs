@@ -536,3 +536,29 @@ fn project_writes_rows_in_few_dimensions_that_train_again() {
     let refused = run_it(folder.path(), "project iris --shrinkage 7");
     assert!(refused.contains("shrinkage is 7, but it must be from 0 to 1, or auto"), "{refused}");
 }
+
+#[test]
+fn weights_of_classes_are_in_the_report_and_in_the_model_that_verifies() {
+    let folder = with_iris();
+    let report = json(folder.path(), "train iris.csv --class-weights virginica=4,setosa=0.5 --json -o w.mm");
+    assert_eq!(report["class_weights"].to_string(), "[0.5,1.0,4.0]");
+    done(folder.path(), "verify w.mm iris.csv");
+    let page = done(folder.path(), "inspect w.mm").stdout;
+    assert!(page.contains("setosa 0.5, versicolor 1, virginica 4"), "{page}");
+    let refused = run(folder.path(), "train iris.csv --class-weights rose=2");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("no class is called \"rose\""), "{}", refused.stderr);
+}
+
+#[test]
+fn a_gap_that_is_asked_for_is_reached_by_the_solver_that_is_chosen() {
+    let folder = with_iris();
+    let report = json(folder.path(), "train iris.csv --gap 1e-9 --multiclass ovr --json");
+    assert_eq!(report["solver"], "primal-newton");
+    for machine in report["machines"].as_array().unwrap() {
+        assert!(machine["certificate"]["relative_gap"].as_f64().unwrap() <= 1e-9, "{machine}");
+    }
+    let refused = run(folder.path(), "train iris.csv --gap 1e-9 --kernel rbf");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("stops at a violation, not at a gap"), "{}", refused.stderr);
+}
