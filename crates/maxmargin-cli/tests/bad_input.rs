@@ -54,7 +54,11 @@ const COMMAND_LINES: &[Case] = &[
         "choose loss squared",
     ),
     ("train iris --solver newton --kernel rbf", "works with the linear kernel only, not rbf", "choose kernel linear"),
-    ("train iris --solver dual-ascent --kernel rbf", "which an explicit bias does not allow", "choose bias folded or none"),
+    (
+        "train iris --solver dual-ascent --kernel rbf",
+        "which an explicit bias does not allow",
+        "choose bias folded or none",
+    ),
     ("train iris --hard", "cannot be separated", "use a soft margin"),
     (
         "train iris --kernel cubic",
