@@ -230,7 +230,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         Passes { problem, sums }
     }
 
-    /// Goes by `step` along a direction: f, c and h of every row are those after it, and `Σ c_i x_i` is returned.
+    /// Goes along a direction, by all of it: f, c and h of every row are those after it, and `Σ c_i x_i` is returned.
     ///
     /// Without a direction f stays as it is.
     pub(crate) fn advance(&mut self, state: &mut RowState, direction: Option<&Direction>) -> (Direction, RowSums) {
