@@ -5,18 +5,18 @@ pub mod joint;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::mercer_check;
-use crate::problem::{self, Bias, Coupling, Loss, MarginProblem};
+use crate::problem::{self, Bias, Coupling, Loss, MarginProblem, RowLoss};
 use crate::solver::{Decision, Solution};
 
 /// How good a solution of a convex problem is.
 ///
 /// ```text
-/// primal = ½‖w‖² + Σ C_i ℓ(y_i f(x_i))  ≥  optimum  ≥  dual = Σ (P.3)_i − ½‖Σ α_i y_i φ(x_i)‖²     (C.1)
+/// primal = ½‖w‖² + qb + Σ C_i ℓ(f(x_i), t_i)  ≥  optimum  ≥  dual = Σ (R.1)_i − ½‖Σ c_i φ(x_i)‖²     (C.1)
 /// gap = primal − dual ≥ 0
 /// ```
 ///
-/// For a hard margin the primal is that of w scaled until every row has margin 1. The dual is taken at a feasible α: a
-/// solver's α is clipped to its bounds, and with an explicit bias the heavier class is scaled down until `Σ α_i y_i = 0`.
+/// with `c_i = α_i y_i` (`c_i = α_i` but for classification), ℓ and the terms of the dual as in (P.1) and (P.2). For a hard margin the primal is that of w scaled until every row has margin 1. The dual is taken at a feasible α: a
+/// solver's α is clipped to its bounds, and with an explicit bias the heavier class is scaled down until `Σ c_i = q`.
 /// The violation and the counts are those of the clipped α, because scaling, be it by rounding alone, takes every
 /// variable of a class off its bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,12 +35,12 @@ pub struct Certificate {
     /// The largest violation of the optimality conditions, (D.2); for logistic loss the largest component of the
     /// primal's gradient.
     pub violation: f64,
-    /// How far α was from feasible before it was mended: bounds, and |Σ α_i y_i| with an explicit bias.
+    /// How far α was from feasible before it was mended: bounds, and |Σ c_i − q| with an explicit bias.
     pub infeasibility: f64,
     /// 1/‖w‖
     #[serde(with = "null_is_infinite")]
     pub margin: f64,
-    /// Σ max(0, 1 − y_i f(x_i))
+    /// Σ ξ_i of (P.0)
     pub slack_sum: f64,
     /// What the rows are, one by one.
     pub counts: Counts,
@@ -74,13 +74,13 @@ impl Certificate {
 pub struct Counts {
     /// α = 0: outside of the margin, without influence.
     pub not_support: usize,
-    /// α > 0 and no slack: on the margin.
+    /// α ≠ 0 and no slack: on the margin, or on the edge of the tube.
     pub on_margin: usize,
-    /// α > 0 and 0 < slack ≤ 1: inside the margin, on the right side.
+    /// α ≠ 0 and 0 < slack ≤ 1: inside the margin, on the right side. But for classification: all with slack.
     pub inside: usize,
-    /// α > 0 and slack > 1: on the wrong side.
+    /// α ≠ 0 and slack > 1: on the wrong side. But for classification: none.
     pub misclassified: usize,
-    /// α > 0.
+    /// α ≠ 0.
     pub support: usize,
     /// α at its upper bound.
     pub bounded: usize,
@@ -151,16 +151,16 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         None => (&clipped, quadratic),
     };
 
-    let (signs, costs, loss) = (problem.signs(), problem.costs(), problem.loss());
-    let slack: Vec<f64> = signs.iter().zip(&values).map(|(sign, value)| (1.0 - sign * value).max(0.0)).collect();
+    let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
+    let slack: Vec<f64> = targets.iter().zip(&values).map(|(&target, &value)| loss.slack(target, value)).collect();
     let primal = if problem.hard() {
         let least = signs.iter().zip(&values).map(|(sign, value)| sign * value).fold(f64::INFINITY, f64::min);
         if least > 0.0 { 0.5 * norm / (least * least) } else { f64::INFINITY }
     } else {
-        let losses: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(signs[i] * values[i])).sum();
-        0.5 * norm + losses // (C.1)
+        let losses: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(targets[i], values[i])).sum();
+        0.5 * norm + problem.pull_on_bias() * solution.decision.bias() + losses // (C.1)
     };
-    let terms: f64 = alpha.iter().zip(costs).map(|(&alpha, &cost)| loss.dual_term(alpha, cost)).sum();
+    let terms: f64 = (0..problem.len()).map(|i| loss.dual_term(alpha[i] * signs[i], targets[i], costs[i])).sum();
     let dual = terms - 0.5 * quadratic; // (C.1)
     // Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
     let difference = primal - dual;
@@ -214,18 +214,17 @@ struct Mended {
 
 /// α clipped to its bounds and, with an explicit bias, balanced.
 fn feasible(problem: &MarginProblem<'_>, alpha: &[f64]) -> Mended {
-    let loss = problem.loss();
-    let clipped: Vec<f64> =
-        alpha.iter().zip(problem.costs()).map(|(alpha, &cost)| alpha.clamp(0.0, loss.dual_bound(cost))).collect();
+    let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
+    let clip = |i: usize| signs[i] * loss.clipped(alpha[i] * signs[i], targets[i], costs[i]);
+    let clipped: Vec<f64> = (0..problem.len()).map(clip).collect();
     let mut balanced = None;
     let mut infeasibility = alpha.iter().zip(&clipped).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     if problem.bias() == Bias::Explicit {
         let mut scaled = clipped.clone();
-        let [minus, plus] = problem.balance(&mut scaled);
-        let difference = (plus - minus).abs();
+        let [difference, size] = problem.balance(&mut scaled);
         infeasibility = infeasibility.max(difference);
         // Rounding alone is left as it is.
-        balanced = (difference > 1e-13 * (plus + minus)).then_some(scaled);
+        balanced = (difference > 1e-13 * size).then_some(scaled);
     }
     Mended { clipped, balanced, infeasibility }
 }
@@ -263,17 +262,35 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
         }
     };
     let quadratic = signed.iter().zip(&products).map(|(c, u)| c * u).sum::<f64>().max(0.0);
-    let (loss, costs) = (problem.loss(), problem.costs());
-    let violation = match loss {
+    let violation = match problem.loss() {
         Loss::Logistic => logistic_violation(problem, solution, values),
-        Loss::Hinge | Loss::Squared => {
-            let ridge = |i: usize| if loss == Loss::Squared { 0.5 / costs[i] } else { 0.0 };
-            let gradient = |i: usize| signs[i] * products[i] + ridge(i) * alpha[i] - 1.0; // that of (P.2)
-            let coupling = if problem.bias() == Bias::Explicit { Coupling::All } else { Coupling::None };
-            problem::violation(coupling, signs, |i| loss.dual_bound(costs[i]), alpha, gradient).max(0.0)
-        }
+        Loss::Hinge | Loss::Squared => dual_violation(problem, &products, alpha),
     };
     (quadratic, violation)
+}
+
+/// (D.2) at α, given `u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩`. A row of a regression has two variables there, for the tube's two sides.
+fn dual_violation(problem: &MarginProblem<'_>, products: &[f64], alpha: &[f64]) -> f64 {
+    let (n, signs, costs, loss) = (problem.len(), problem.signs(), problem.costs(), problem.row_loss());
+    let coupling = if problem.bias() == Bias::Explicit { Coupling::All } else { Coupling::None };
+    let upper = |i: usize| loss.bound(costs[i % n]);
+    let found = match loss {
+        RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => {
+            let signs: Vec<f64> = (0..2 * n).map(|k| if k < n { 1.0 } else { -1.0 }).collect();
+            let alpha: Vec<f64> = (0..2 * n).map(|k| (signs[k] * alpha[k % n]).max(0.0)).collect();
+            let gradient = |k: usize| {
+                let i = k % n;
+                signs[k] * (products[i] - problem.targets()[i]) + width + loss.ridge(costs[i]) * alpha[k]
+            };
+            problem::violation(coupling, &signs, upper, &alpha, gradient)
+        }
+        _ => {
+            let linear = if loss == RowLoss::OneClass { 0.0 } else { -1.0 };
+            let gradient = |i: usize| signs[i] * products[i] + loss.ridge(costs[i]) * alpha[i] + linear; // that of (P.2)
+            problem::violation(coupling, signs, upper, alpha, gradient)
+        }
+    };
+    found.max(0.0)
 }
 
 /// The largest component of the gradient of the primal with logistic loss, in w and b.
@@ -302,23 +319,27 @@ const SLACK_A_TOLERANCE: f64 = 10.0;
 
 /// How many rows lie so near to the border of two kinds, by `error` or less, that rounding may count them to either.
 pub(crate) fn borderline(problem: &MarginProblem<'_>, values: &[f64], tolerance: f64, error: f64) -> usize {
-    let near = |(sign, value): (&f64, &f64)| {
-        let slack = 1.0 - sign * value;
-        [SLACK_A_TOLERANCE * tolerance, 1.0].iter().any(|border| (slack - border).abs() <= error)
+    let borders = [SLACK_A_TOLERANCE * tolerance, 1.0];
+    let borders = if problem.task().is_classification() { &borders[..] } else { &borders[..1] };
+    let near = |(&target, &value): (&f64, &f64)| {
+        let slack = problem.row_loss().slack(target, value);
+        borders.iter().any(|border| (slack - border).abs() <= error)
     };
-    problem.signs().iter().zip(values).filter(|&pair| near(pair)).count()
+    problem.targets().iter().zip(values).filter(|&pair| near(pair)).count()
 }
 
 fn count(problem: &MarginProblem<'_>, alpha: &[f64], slack: &[f64], tolerance: f64) -> Counts {
     let mut counts = Counts::default();
+    let (loss, classes) = (problem.row_loss(), problem.task().is_classification());
     for ((&alpha, &slack), &cost) in alpha.iter().zip(slack).zip(problem.costs()) {
-        if alpha > 0.0 {
+        let support = alpha != 0.0;
+        if support {
             counts.support += 1;
-            counts.bounded += usize::from(alpha >= problem.loss().dual_bound(cost));
+            counts.bounded += usize::from(alpha.abs() >= loss.bound(cost));
         }
-        match (alpha > 0.0, slack) {
+        match (support, slack) {
             (false, _) => counts.not_support += 1,
-            (true, slack) if slack > 1.0 => counts.misclassified += 1,
+            (true, slack) if slack > 1.0 && classes => counts.misclassified += 1,
             (true, slack) if slack > SLACK_A_TOLERANCE * tolerance => counts.inside += 1,
             (true, _) => counts.on_margin += 1,
         }

@@ -3,7 +3,7 @@
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::model::{Machine, Pairing};
-use crate::problem::MarginProblem;
+use crate::problem::{MarginProblem, Task};
 use crate::solver::{Shrinkage, Snapshot, SolverKind, Start};
 use crate::training::{Penalty, TrainingParams};
 
@@ -152,7 +152,13 @@ pub(crate) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
         Penalty::None => "none".into(),
     };
     let or_own = |text: Option<String>| text.unwrap_or_else(|| "default".into());
+    let task = match params.task {
+        Task::Classification => "classification".into(),
+        Task::Regression { epsilon } => format!("regression {epsilon:?}"),
+        Task::OneClass { nu } => format!("one-class {nu:?}"),
+    };
     [
+        ("task", task),
         ("kernel", format!("{:?}", params.kernel)),
         ("penalty", penalty),
         ("loss", or_own(params.loss.map(|loss| loss.name().into()))),

@@ -29,6 +29,54 @@ pub fn errors(truth: &Labels, predicted: &Labels) -> Result<usize, Error> {
     Ok(truth.codes().iter().zip(predicted.codes()).filter(|&(&a, &b)| a as usize != places[b as usize]).count())
 }
 
+/// How far predicted numbers lie from the true ones:
+///
+/// ```text
+/// mse = mean of (f − t)²,   mae = mean of |f − t|,   R² = 1 − mse/variance of t                (M.3)
+/// ```
+///
+/// # Examples
+/// ```
+/// use maxmargin::metrics::Residuals;
+///
+/// let found = Residuals::new(&[1.0, 2.0, 3.0], [1.0, 2.0, 4.0]).unwrap();
+/// assert_eq!(found.mean_absolute_error, 1.0 / 3.0);
+/// assert_eq!(found.r_squared, Some(0.5));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Residuals {
+    /// How many rows were predicted.
+    pub rows: usize,
+    /// mse
+    pub mean_squared_error: f64,
+    /// mae
+    pub mean_absolute_error: f64,
+    /// R²; `None` where all true numbers are the same.
+    pub r_squared: Option<f64>,
+}
+
+impl Residuals {
+    /// Compares numbers, as many as are there on both sides; `None` when there are none.
+    pub fn new(truth: &[f64], predicted: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let (mut rows, mut squares, mut sum) = (0, 0.0, 0.0);
+        for (found, target) in predicted.into_iter().zip(truth) {
+            let difference = found - target;
+            rows += 1;
+            squares += difference * difference;
+            sum += difference.abs();
+        }
+        let count = rows as f64;
+        let mean = truth[..rows].iter().sum::<f64>() / count;
+        let spread: f64 = truth[..rows].iter().map(|target| (target - mean) * (target - mean)).sum();
+        (rows > 0).then(|| Residuals {
+            rows,
+            mean_squared_error: squares / count,
+            mean_absolute_error: sum / count,
+            r_squared: (spread > 0.0).then(|| 1.0 - squares / spread), // (M.3)
+        })
+    }
+}
+
 /// The share of rows that are predicted rightly:
 ///
 /// ```text

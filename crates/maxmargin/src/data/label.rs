@@ -156,6 +156,16 @@ impl Labels {
         &self.classes[self.codes[row] as usize]
     }
 
+    /// The labels as numbers, one a row; or the first row whose label is none.
+    ///
+    /// # Errors
+    /// When a label is not a finite number: the row, counted from 0.
+    pub fn numbers(&self) -> Result<Vec<f64>, usize> {
+        let numbers: Vec<Option<f64>> = self.classes.iter().map(Label::number).collect();
+        let of_row = |(row, &code): (usize, &u32)| numbers[code as usize].ok_or(row);
+        self.codes.iter().enumerate().map(of_row).collect()
+    }
+
     /// The labels of the chosen rows; classes that no chosen row has are dropped.
     pub fn select(&self, rows: &[usize]) -> Self {
         Labels::new(rows.iter().map(|&row| self.get(row).clone()))

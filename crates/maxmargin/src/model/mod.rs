@@ -20,7 +20,7 @@ use crate::control::Stop;
 use crate::data::{Label, Labels, Matrix, Scaling};
 use crate::error::Error;
 use crate::kernel::{Expansion, KernelFunction, Points};
-use crate::problem::{Bias, Loss};
+use crate::problem::{Bias, Loss, Task};
 use crate::training::Penalty;
 
 pub use align::Aligned;
@@ -63,6 +63,9 @@ pub struct Machine {
 /// Everything a model is made of, open to be filled in. [`Model::new`] checks it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ModelParts {
+    /// What it is to find.
+    #[serde(default, skip_serializing_if = "is_classification")]
+    pub task: Task,
     /// The kernel.
     pub kernel: KernelFunction,
     /// How b was treated.
@@ -77,7 +80,7 @@ pub struct ModelParts {
     pub tolerance: f64,
     /// How several classes are told apart.
     pub multiclass: Multiclass,
-    /// The labels, sorted; of two classes the second is positive.
+    /// The labels, sorted; of two classes the second is positive. None for a regression, -1 and 1 for one class.
     pub classes: Vec<Label>,
     /// What a row of each class counted, beside its own weight; `None` where it was 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,7 +110,22 @@ pub struct ModelParts {
     pub vectors: Option<Matrix>,
 }
 
-/// A trained classifier, valid by construction.
+impl ModelParts {
+    /// What each machine tells apart, in their order.
+    pub(crate) fn pairings(&self) -> Vec<Pairing> {
+        match self.task.is_regression() {
+            true => vec![Pairing { positive: 0, negative: None }],
+            false => self.multiclass.pairings(self.classes.len()),
+        }
+    }
+}
+
+/// Whether a task need not be mentioned in a model file.
+fn is_classification(task: &Task) -> bool {
+    task.is_classification()
+}
+
+/// A trained model, valid by construction.
 #[derive(Clone, Debug)]
 pub struct Model {
     parts: ModelParts,
@@ -170,6 +188,11 @@ impl Model {
         }
     }
 
+    /// What the model is to find.
+    pub fn task(&self) -> Task {
+        self.parts.task
+    }
+
     /// For each label the place of its class in this model; `None` for labels the model does not know.
     pub fn codes(&self, labels: &Labels) -> Vec<Option<u32>> {
         let place = |label: &Label| {
@@ -184,8 +207,16 @@ impl Model {
 fn check(parts: &ModelParts) -> Result<(), String> {
     let fail = |what: String| Err(format!("the model's parts do not fit: {what}"));
     let classes = parts.classes.len();
-    if classes < 2 {
+    let right = match parts.task {
+        Task::Classification => classes >= 2,
+        Task::Regression { .. } => classes == 0,
+        Task::OneClass { .. } => classes == 2,
+    };
+    if !right {
         return fail(format!("{classes} classes"));
+    }
+    if let Err(error) = parts.task.check(parts.loss) {
+        return fail(error.to_string());
     }
     if parts.class_weights.as_ref().is_some_and(|weights| {
         weights.len() != classes || !weights.iter().all(|weight| *weight > 0.0 && weight.is_finite())
@@ -221,11 +252,11 @@ fn check(parts: &ModelParts) -> Result<(), String> {
         return fail(format!("scaling of not {} columns", parts.columns));
     }
     // Counted before it is made: a claim of many classes must not cost memory.
-    let expected = parts.multiclass.machines(classes);
+    let expected = if parts.task.is_regression() { Some(1) } else { parts.multiclass.machines(classes) };
     if expected != Some(parts.machines.len()) {
         return fail(format!("{} machines for {classes} classes", parts.machines.len()));
     }
-    let pairings = parts.multiclass.pairings(classes);
+    let pairings = parts.pairings();
     if !parts.machines.iter().map(|machine| machine.pairing).eq(pairings.iter().copied()) {
         return fail("the machines are not in the order of their classes".into());
     }

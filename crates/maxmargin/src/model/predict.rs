@@ -23,7 +23,7 @@ pub struct Predictions {
 }
 
 impl Predictions {
-    /// For each row the place of its class among the model's classes.
+    /// For each row the place of its class among the model's classes; nothing for a regression.
     pub fn codes(&self) -> &[u32] {
         &self.codes
     }
@@ -34,6 +34,11 @@ impl Predictions {
     /// When `row` is out of range.
     pub fn decision_values(&self, row: usize) -> &[f64] {
         &self.values[row * self.machines..(row + 1) * self.machines]
+    }
+
+    /// The first decision value of each row: what a regression predicts.
+    pub fn numbers(&self) -> impl ExactSizeIterator<Item = f64> {
+        self.values.chunks(self.machines).map(|values| values[0])
     }
 
     /// What the user should know of the data, if anything.
@@ -57,7 +62,10 @@ impl Model {
         let machines = self.machines().len();
         let pairings: Vec<Pairing> = self.machines().iter().map(|machine| machine.pairing).collect();
         let mut score = vec![0.0; self.classes().len()];
-        let codes = values.chunks(machines).map(|row| decide(&pairings, row, &mut score)).collect();
+        let codes = match self.task().is_regression() {
+            true => Vec::new(),
+            false => values.chunks(machines).map(|row| decide(&pairings, row, &mut score)).collect(),
+        };
         Predictions { machines, values, codes, note: aligned.note }
     }
 

@@ -10,8 +10,9 @@ use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::kernel::expand;
 use crate::problem::MarginProblem;
+use crate::problem::Task;
 use crate::solver::{Decision, Solution};
-use crate::training::{machine_problem, row_weights, training_errors};
+use crate::training::{Answers, machine_problem, row_weights, targets, training_errors};
 use crate::workers::Workers;
 
 /// How far two numbers may lie apart, relative to what they are made of, and still be the same.
@@ -69,18 +70,8 @@ impl Model {
             None => data.clone(),
         };
         let points = self.align(data)?.points;
-        let codes = self.codes(data.labels());
-        if let Some(row) = codes.iter().position(Option::is_none) {
-            return Err(Error::Data {
-                what: format!(
-                    "the model does not know the label {} of row {}",
-                    quoted(data.labels().get(row).text()),
-                    row + 1
-                ),
-                help: "verify with the data that the model was trained on".into(),
-            });
-        }
-        let codes: Vec<u32> = codes.into_iter().flatten().collect();
+        let codes = self.true_codes(data)?;
+        let targets = parts.task.is_regression().then(|| targets(data)).transpose()?;
         let mut verification = Verification {
             same_data: [data, &selected].iter().any(|data| data.fingerprint() == parts.fingerprint),
             evidence: Vec::new(),
@@ -95,8 +86,8 @@ impl Model {
             return Ok(verification);
         }
         for (number, machine) in self.machines().iter().enumerate() {
-            let (problem, _) =
-                machine_problem(&parts.kernel, &points, workers, &codes, weights, machine.pairing, parts)?;
+            let answers = Answers { codes: &codes, targets: targets.as_deref(), weights };
+            let (problem, _) = machine_problem(&parts.kernel, &points, workers, answers, machine.pairing, parts)?;
             let Found { evidence, values } = self.certify_again(&problem, machine);
             let size = Size::new(&problem, &values, parts.tolerance);
             compare(number, machine, &evidence, &size, &mut verification.disagreements);
@@ -111,6 +102,27 @@ impl Model {
             verification.evidence.push(evidence);
         }
         Ok(verification)
+    }
+
+    /// The class of each row, as training saw it.
+    fn true_codes(&self, data: &Dataset) -> Result<Vec<u32>, Error> {
+        match self.task() {
+            Task::Classification => {}
+            Task::Regression { .. } => return Ok(vec![0; data.rows()]),
+            Task::OneClass { .. } => return Ok(vec![1; data.rows()]),
+        }
+        let codes = self.codes(data.labels());
+        if let Some(row) = codes.iter().position(Option::is_none) {
+            return Err(Error::Data {
+                what: format!(
+                    "the model does not know the label {} of row {}",
+                    quoted(data.labels().get(row).text()),
+                    row + 1
+                ),
+                help: "verify with the data that the model was trained on".into(),
+            });
+        }
+        Ok(codes.into_iter().flatten().collect())
     }
 
     /// The evidence for one machine, from its coefficients and the data.

@@ -36,17 +36,17 @@ pub(crate) struct LinearProblem<'a> {
 }
 
 impl<'a> LinearProblem<'a> {
-    /// A problem of two classes with the linear kernel.
+    /// A problem with the linear kernel.
     pub(crate) fn of_margin(problem: &'a MarginProblem<'a>) -> Self {
         LinearProblem {
             matrix: problem.points().matrix(),
             rows: problem.rows(),
             squares: problem.points().squared_norms(),
-            targets: problem.signs(),
+            targets: problem.targets(),
             costs: problem.costs(),
-            loss: problem.loss().into(),
+            loss: problem.row_loss(),
             bias: problem.bias(),
-            pull_on_bias: 0.0,
+            pull_on_bias: problem.pull_on_bias(),
             workers: problem.workers(),
         }
     }
@@ -81,20 +81,44 @@ impl<'a> LinearProblem<'a> {
         (0..self.len()).map(|i| self.square(i)).fold(0.0, f64::max).sqrt()
     }
 
-    /// Lowers the coefficients of the heavier sign until their sum is 0, as an explicit bias asks: those between their
-    /// bounds first, since those at a bound most likely belong there.
+    /// How large decision values are: 1 where they tell classes apart, else as large as what they have to meet.
+    pub(crate) fn scale(&self) -> f64 {
+        let mean = |of: &dyn Fn(usize) -> f64| (0..self.len()).map(of).sum::<f64>() / self.len().max(1) as f64;
+        let scale = match self.loss {
+            RowLoss::Hinge | RowLoss::Squared | RowLoss::Logistic => 1.0,
+            RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => {
+                let centre = mean(&|i| self.targets[i]);
+                mean(&|i| (self.targets[i] - centre).abs()).max(width)
+            }
+            RowLoss::OneClass => self.pull_on_bias * mean(&|i| self.square(i)),
+        };
+        if scale > 0.0 && scale.is_finite() { scale } else { 1.0 }
+    }
+
+    /// Changes coefficients until their sum is q, as an explicit bias asks: those between their bounds first, since those at
+    /// a bound most likely belong there. The heavier sign is lowered; where the sum is to grow (one class), all are raised.
     pub(crate) fn balance(&self, coefficients: &mut [f64]) {
-        let sum: f64 = coefficients.iter().sum();
-        let (heavier, mut excess) = (sum.signum(), sum.abs());
-        let bounded = |i: usize, c: f64| c.abs() >= self.costs[i] && !matches!(self.loss, RowLoss::Squared);
-        for at_bound in [false, true] {
-            let chosen = |i: usize, c: f64| c * heavier > 0.0 && bounded(i, c) == at_bound;
-            let mass: f64 =
-                (0..self.len()).filter(|&i| chosen(i, coefficients[i])).map(|i| coefficients[i].abs()).sum();
+        self.balance_some(coefficients, &[false, true]);
+    }
+
+    /// The same as far as coefficients between their bounds can do it.
+    pub(crate) fn balance_free(&self, coefficients: &mut [f64]) {
+        self.balance_some(coefficients, &[false]);
+    }
+
+    fn balance_some(&self, coefficients: &mut [f64], kinds: &[bool]) {
+        let excess = coefficients.iter().sum::<f64>() - self.pull_on_bias;
+        let (heavier, mut excess, grows) = (excess.signum(), excess.abs(), excess < 0.0 && self.pull_on_bias > 0.0);
+        let bound = |i: usize| self.loss.bound(self.costs[i]);
+        let bounded = |i: usize, c: f64| if grows { c == 0.0 } else { c.abs() >= bound(i) };
+        // What a row can give up or, where the sum grows, take in.
+        let room = |i: usize, c: f64| if grows { bound(i) - c } else { (c * heavier).max(0.0) };
+        for &at_bound in kinds {
+            let chosen: Vec<usize> = (0..self.len()).filter(|&i| bounded(i, coefficients[i]) == at_bound).collect();
+            let mass: f64 = chosen.iter().map(|&i| room(i, coefficients[i])).sum();
             if excess > 0.0 && mass > 0.0 {
-                let factor = ((mass - excess) / mass).max(0.0);
-                let scaled: Vec<usize> = (0..self.len()).filter(|&i| chosen(i, coefficients[i])).collect();
-                scaled.iter().for_each(|&i| coefficients[i] *= factor);
+                let part = (excess / mass).min(1.0);
+                chosen.iter().for_each(|&i| coefficients[i] -= heavier * part * room(i, coefficients[i]));
                 excess = (excess - mass).max(0.0);
             }
         }
@@ -176,7 +200,7 @@ pub(crate) struct RowSums {
     pub(crate) curvature: f64,
     /// Σ h_i
     pub(crate) curvatures: f64,
-    /// The largest |c_i − c′_i|/(C_i σ) of a row between its bounds.
+    /// The largest |c_i − c′_i|/(C_i σ) of a row that is not at a bound.
     pub(crate) largest_shift: f64,
 }
 
@@ -361,7 +385,9 @@ fn advance(
         sums.slope += coefficient * change;
         sums.curvature += curvature * change * change;
         sums.curvatures += curvature;
-        if curvature != 0.0 && !centres.is_empty() {
+        // Also at the corner of a tube c was pulled by its centre.
+        let moves = curvature != 0.0 || coefficient == 0.0 && matches!(problem.loss, RowLoss::Epsilon(_));
+        if moves && !centres.is_empty() {
             sums.largest_shift = sums.largest_shift.max((coefficient - centre).abs() / (cost * sharpness));
         }
     }

@@ -1,8 +1,8 @@
-//! Two classes, a loss on the margin, and a penalty on the weights.
+//! One decision function: rows, what it should say of them, a loss, and a penalty on the weights.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Coupling, Direction, DualParts, DualProblem, LinearProblem, Loss, Passes};
+use super::{Coupling, Direction, DualParts, DualProblem, LinearProblem, Loss, Passes, RowLoss, Task};
 use crate::error::Error;
 use crate::kernel::{ClassValues, Gram, KernelFunction, Points};
 use crate::workers::Workers;
@@ -31,13 +31,14 @@ impl Bias {
     }
 }
 
-/// A binary problem
+/// A problem of one decision function
 ///
 /// ```text
-/// min  ½‖w‖² + Σ_i C_i ℓ(y_i f(x_i)),   f(x) = ⟨w, φ(x)⟩ + b             (P.1)
+/// min  ½‖w‖² + qb + Σ_i C_i ℓ(f(x_i), t_i),   f(x) = ⟨w, φ(x)⟩ + b             (P.1)
 /// ```
 ///
-/// over some rows of some points. With a folded bias φ is the feature map of `x′ = (x, 1)`.
+/// over some rows of some points, for two classes (`t = y`, and ℓ a function of y f), for numbers, or for one class. q is 0,
+/// but for one class `q = ν Σ C_i`, which keeps b from being 0. With a folded bias φ is the feature map of `x′ = (x, 1)`.
 /// `C_i = ∞` for all rows (hinge loss) is the hard margin. Without a penalty (`penalised` false, logistic loss only) the
 /// first term is left out.
 #[derive(Clone, Debug)]
@@ -56,8 +57,12 @@ pub struct MarginParts<'a> {
     pub workers: &'a Workers,
     /// The rows' places in the points.
     pub rows: Vec<usize>,
-    /// y_i, +1 or −1, both of them present.
+    /// What is to be found.
+    pub task: Task,
+    /// y_i, +1 or −1, both of them present; for other tasks than classification +1 throughout.
     pub signs: Vec<f64>,
+    /// t_i of a regression; empty for other tasks, where it is y_i.
+    pub targets: Vec<f64>,
     /// C_i, above 0; all infinite for a hard margin.
     pub costs: Vec<f64>,
     /// ℓ
@@ -86,7 +91,9 @@ impl<'a> MarginParts<'a> {
             points,
             workers,
             rows,
+            task: Task::Classification,
             signs,
+            targets: Vec::new(),
             costs,
             loss: Loss::Hinge,
             bias,
@@ -139,12 +146,7 @@ impl<'a> MarginProblem<'a> {
                 help: "choose lambda above 0, or the solver logistic".into(),
             });
         }
-        if !(signs.contains(&1.0) && signs.contains(&-1.0)) {
-            return Err(Error::Data {
-                what: "all rows are of one class".into(),
-                help: "give rows of two classes at least".into(),
-            });
-        }
+        check_task(&parts)?;
         kernel.check_range(points, rows)?;
         Ok(MarginProblem { parts })
     }
@@ -180,9 +182,32 @@ impl<'a> MarginProblem<'a> {
         &self.parts.rows
     }
 
-    /// y_i, +1 or −1.
+    /// What is to be found.
+    pub fn task(&self) -> Task {
+        self.parts.task
+    }
+
+    /// y_i, +1 or −1: what turns α_i into the coefficient of a row.
     pub fn signs(&self) -> &[f64] {
         &self.parts.signs
+    }
+
+    /// t_i: y_i, but for a regression.
+    pub fn targets(&self) -> &[f64] {
+        if self.parts.task.is_regression() { &self.parts.targets } else { &self.parts.signs }
+    }
+
+    /// q of (P.1)
+    pub fn pull_on_bias(&self) -> f64 {
+        match self.parts.task {
+            Task::OneClass { nu } => nu * self.parts.costs.iter().sum::<f64>(),
+            Task::Classification | Task::Regression { .. } => 0.0,
+        }
+    }
+
+    /// The loss as a function of f and t.
+    pub(crate) fn row_loss(&self) -> RowLoss {
+        RowLoss::of_task(self.parts.task, self.parts.loss)
     }
 
     /// C_i.
@@ -215,7 +240,7 @@ impl<'a> MarginProblem<'a> {
         self.parts.rows.len()
     }
 
-    /// Never: a problem has a row of each class.
+    /// Never: a problem has rows.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -225,7 +250,7 @@ impl<'a> MarginProblem<'a> {
         self.parts.points.matrix().columns() + usize::from(self.parts.bias == Bias::Folded)
     }
 
-    /// The dual of (P.1) for hinge and squared loss:
+    /// The dual of (P.1) for two classes with hinge and squared loss:
     ///
     /// ```text
     /// min  ½ Σ α_i α_j y_i y_j K_ij + Σ r_i α_i²/2 − Σ α_i               (P.2)
@@ -235,8 +260,14 @@ impl<'a> MarginProblem<'a> {
     /// ```
     ///
     /// # Errors
-    /// For logistic loss, whose dual is not quadratic.
+    /// For logistic loss, whose dual is not quadratic; and for other tasks than classification.
     pub fn dual(&self) -> Result<DualProblem<'a>, Error> {
+        if !self.parts.task.is_classification() {
+            return Err(Error::Combination {
+                what: format!("the dual of {} with a kernel is not known here", self.parts.task.name()),
+                help: "choose the linear kernel".into(),
+            });
+        }
         if self.parts.loss == Loss::Logistic {
             return Err(Error::Combination {
                 what: "the dual of logistic loss is not a quadratic program".into(),
@@ -257,20 +288,26 @@ impl<'a> MarginProblem<'a> {
         })
     }
 
-    /// Scales the α of the heavier class down until `Σ α_i y_i = 0`, as the dual of an explicit bias asks. Returns how
-    /// heavy the two classes were, negative first.
+    /// Changes α until `Σ α_i y_i = q`, as the dual of an explicit bias asks: the heavier sign is scaled down or, where the sum
+    /// is to grow, every α is taken nearer to its bound. Returns how far the sum was away, and how much there was in all.
     pub(crate) fn balance(&self, alpha: &mut [f64]) -> [f64; 2] {
-        let mut mass = [0.0; 2];
-        let class = |sign: f64| usize::from(sign > 0.0);
-        alpha.iter().zip(self.signs()).for_each(|(alpha, &sign)| mass[class(sign)] += alpha);
-        let lighter = mass[0].min(mass[1]);
-        for (alpha, &sign) in alpha.iter_mut().zip(self.signs()) {
-            let own = mass[class(sign)];
-            if own > lighter {
-                *alpha *= lighter / own;
+        let coefficient = |(alpha, sign): (&f64, &f64)| alpha * sign;
+        let coefficients = || alpha.iter().zip(self.signs()).map(coefficient);
+        let (wanted, size): (f64, f64) = (self.pull_on_bias(), coefficients().map(f64::abs).sum());
+        let excess = coefficients().sum::<f64>() - wanted;
+        let of_sign = |sign: f64| coefficients().map(|c| (c * sign).max(0.0)).sum::<f64>();
+        let (plus, minus) = (of_sign(1.0), of_sign(-1.0));
+        let room: f64 = (0..alpha.len()).map(|i| self.parts.costs[i] - alpha[i]).sum();
+        // Only for one class the sum is not 0, and there every α is 0 or more.
+        let factor = if excess > 0.0 { (minus + wanted) / plus } else { plus / minus };
+        for (i, alpha) in alpha.iter_mut().enumerate() {
+            if wanted > 0.0 && excess < 0.0 {
+                *alpha += (self.parts.costs[i] - *alpha) * (-excess / room).min(1.0);
+            } else if *alpha * self.parts.signs[i] * excess > 0.0 {
+                *alpha *= factor;
             }
         }
-        mass
+        [excess.abs(), size]
     }
 
     /// `f(x_i)` of a vector of weights, for each row of the problem.
@@ -284,5 +321,45 @@ impl<'a> MarginProblem<'a> {
         let linear = LinearProblem::of_margin(self);
         let Direction { weights, bias } = Passes::new(&linear).combine(coefficients);
         (weights, if self.parts.bias == Bias::Folded { bias } else { 0.0 })
+    }
+}
+
+/// Checks that there is something to find.
+fn check_task(parts: &MarginParts<'_>) -> Result<(), Error> {
+    let MarginParts { task, signs, targets, loss, bias, costs, .. } = parts;
+    let refuse = |what: &str, help: &str| Err(Error::Combination { what: what.into(), help: help.into() });
+    task.check(*loss)?;
+    if *task == Task::Classification {
+        if signs.contains(&1.0) && signs.contains(&-1.0) {
+            return Ok(());
+        }
+        return Err(Error::Data {
+            what: "all rows are of one class".into(),
+            help: "give rows of two classes at least".into(),
+        });
+    }
+    if signs.is_empty() {
+        return Err(Error::Data { what: "there are no rows".into(), help: "give rows of a weight above 0".into() });
+    }
+    if signs.contains(&-1.0) {
+        return refuse("only classes have a sign", "give every row the sign +1");
+    }
+    if !costs.iter().all(|cost| cost.is_finite()) {
+        return refuse(&format!("{} has no hard margin", task.name()), "choose a finite C");
+    }
+    match task {
+        Task::Regression { .. } if targets.len() != signs.len() => Err(Error::Shape {
+            operation: "problem",
+            left: format!("{} rows", signs.len()),
+            right: format!("{} targets", targets.len()),
+        }),
+        Task::Regression { .. } => match targets.iter().find(|target| !target.is_finite()) {
+            Some(target) => Err(Error::parameter("target", target, "a finite number for every row")),
+            None => Ok(()),
+        },
+        Task::OneClass { .. } if *bias != Bias::Explicit => {
+            refuse("one-class needs an explicit bias: it is the threshold", "choose bias explicit")
+        }
+        _ => Ok(()),
     }
 }

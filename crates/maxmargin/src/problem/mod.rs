@@ -9,6 +9,7 @@ mod linear;
 mod loss;
 mod margin;
 mod row_loss;
+mod task;
 
 pub(crate) use dual::violation;
 pub use dual::{Coupling, DualParts, DualProblem};
@@ -17,3 +18,4 @@ pub(crate) use linear::{Direction, LinearProblem, Passes, RowState, RowSums, dot
 pub use loss::Loss;
 pub use margin::{Bias, MarginParts, MarginProblem};
 pub(crate) use row_loss::{Pull, RowLoss};
+pub use task::Task;

@@ -1,7 +1,7 @@
 //! What a row of a linear problem costs, as a function of its decision value: the losses in one form, so that a solver knows
 //! none of them.
 
-use super::Loss;
+use super::{Loss, Task};
 
 /// The loss of a row with target t at its decision value f, times its cost C.
 ///
@@ -11,23 +11,33 @@ use super::Loss;
 /// name              ℓ(f)                    c lies in              −(Cℓ)*(−c)
 /// hinge             max(0, 1 − tf)          0 ≤ tc ≤ C             tc
 /// squared           max(0, 1 − tf)²         0 ≤ tc                 tc − c²/(4C)
-/// logistic          log(1 + exp(−tf))       0 ≤ tc ≤ C             entropy of (P.3)       (R.1)
+/// logistic          log(1 + exp(−tf))       0 ≤ tc ≤ C             entropy of (P.3)
+/// epsilon           max(0, |f − t| − ε)     −C ≤ c ≤ C             tc − ε|c|
+/// squared epsilon   max(0, |f − t| − ε)²    all                    tc − ε|c| − c²/(4C)
+/// one-class         max(0, −f)              0 ≤ c ≤ C              0                      (R.1)
 /// ```
 ///
-/// t is +1 or −1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// For the first three t is +1 or −1; the last one has none, and c is an α.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RowLoss {
     Hinge,
     Squared,
     Logistic,
+    Epsilon(f64),
+    SquaredEpsilon(f64),
+    OneClass,
 }
 
-impl From<Loss> for RowLoss {
-    fn from(loss: Loss) -> Self {
-        match loss {
-            Loss::Hinge => RowLoss::Hinge,
-            Loss::Squared => RowLoss::Squared,
-            Loss::Logistic => RowLoss::Logistic,
+impl RowLoss {
+    /// The loss of a task. [`Task::check`] lets no other pair pass.
+    pub(crate) fn of_task(task: Task, loss: Loss) -> Self {
+        match (task, loss) {
+            (Task::Classification, Loss::Hinge) => RowLoss::Hinge,
+            (Task::Classification, Loss::Squared) => RowLoss::Squared,
+            (Task::Classification, Loss::Logistic) => RowLoss::Logistic,
+            (Task::Regression { epsilon }, Loss::Squared) => RowLoss::SquaredEpsilon(epsilon),
+            (Task::Regression { epsilon }, Loss::Hinge | Loss::Logistic) => RowLoss::Epsilon(epsilon),
+            (Task::OneClass { .. }, _) => RowLoss::OneClass,
         }
     }
 }
@@ -42,15 +52,37 @@ pub(crate) struct Pull {
 impl RowLoss {
     /// Whether the loss has a slope everywhere. The others are smoothed by (R.3).
     pub(crate) fn is_smooth(self) -> bool {
-        self != RowLoss::Hinge
+        !matches!(self, RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass)
+    }
+
+    /// The largest |c| that (R.1) allows.
+    pub(crate) fn bound(self, cost: f64) -> f64 {
+        if matches!(self, RowLoss::Squared | RowLoss::SquaredEpsilon(_)) { f64::INFINITY } else { cost }
+    }
+
+    /// r of the dual's ridge `r c²/2`: what squaring the slack comes to.
+    pub(crate) fn ridge(self, cost: f64) -> f64 {
+        if matches!(self, RowLoss::Squared | RowLoss::SquaredEpsilon(_)) { 0.5 / cost } else { 0.0 }
+    }
+
+    /// ξ of (P.0): what the row lacks of costing nothing. That of logistic loss is the hinge's.
+    pub(crate) fn slack(self, target: f64, f: f64) -> f64 {
+        match self {
+            RowLoss::Hinge | RowLoss::Squared | RowLoss::Logistic => (1.0 - target * f).max(0.0),
+            RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => ((f - target).abs() - width).max(0.0),
+            RowLoss::OneClass => (-f).max(0.0),
+        }
     }
 
     /// ℓ(f)
     pub(crate) fn value(self, target: f64, f: f64) -> f64 {
         match self {
-            RowLoss::Hinge => Loss::Hinge.value(target * f),
-            RowLoss::Squared => Loss::Squared.value(target * f),
             RowLoss::Logistic => Loss::Logistic.value(target * f),
+            RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass => self.slack(target, f),
+            RowLoss::Squared | RowLoss::SquaredEpsilon(_) => {
+                let slack = self.slack(target, f);
+                slack * slack
+            }
         }
     }
 
@@ -60,6 +92,11 @@ impl RowLoss {
             RowLoss::Hinge => target * coefficient,
             RowLoss::Squared => Loss::Squared.dual_term(target * coefficient, cost),
             RowLoss::Logistic => Loss::Logistic.dual_term(target * coefficient, cost),
+            RowLoss::Epsilon(width) => target * coefficient - width * coefficient.abs(),
+            RowLoss::SquaredEpsilon(width) => {
+                target * coefficient - width * coefficient.abs() - coefficient * coefficient / (4.0 * cost)
+            }
+            RowLoss::OneClass => 0.0,
         }
     }
 
@@ -68,6 +105,9 @@ impl RowLoss {
         match self {
             RowLoss::Hinge | RowLoss::Logistic => target * (target * coefficient).clamp(0.0, cost),
             RowLoss::Squared => target * (target * coefficient).max(0.0),
+            RowLoss::Epsilon(_) => coefficient.clamp(-cost, cost),
+            RowLoss::SquaredEpsilon(_) => coefficient,
+            RowLoss::OneClass => coefficient.clamp(0.0, cost),
         }
     }
 
@@ -104,6 +144,29 @@ impl RowLoss {
                 let wrong = if target * f > 0.0 { power * part } else { part };
                 Pull { coefficient: cost * target * wrong, curvature: cost * power * part * part }
             }
+            RowLoss::Epsilon(width) => {
+                let sharp = cost * sharpness;
+                let free = centre + sharp * (target - f);
+                let shrunk = free.signum() * (free.abs() - sharp * width).max(0.0); // (R.3)
+                let clipped = shrunk.clamp(-cost, cost);
+                let bends = shrunk == clipped && shrunk != 0.0;
+                Pull { coefficient: clipped, curvature: if bends { sharp } else { 0.0 } }
+            }
+            RowLoss::SquaredEpsilon(width) => {
+                let difference = target - f;
+                let excess = difference.abs() - width;
+                if excess > 0.0 {
+                    Pull { coefficient: 2.0 * cost * difference.signum() * excess, curvature: 2.0 * cost } // (R.2)
+                } else {
+                    Pull::default()
+                }
+            }
+            RowLoss::OneClass => {
+                let sharp = cost * sharpness;
+                let alpha = centre - sharp * f; // (R.3)
+                let clipped = alpha.clamp(0.0, cost);
+                Pull { coefficient: clipped, curvature: if alpha == clipped { sharp } else { 0.0 } }
+            }
         }
     }
 }
@@ -112,7 +175,14 @@ impl RowLoss {
 mod tests {
     use super::*;
 
-    const ALL: [RowLoss; 3] = [RowLoss::Hinge, RowLoss::Squared, RowLoss::Logistic];
+    const ALL: [RowLoss; 6] = [
+        RowLoss::Hinge,
+        RowLoss::Squared,
+        RowLoss::Logistic,
+        RowLoss::Epsilon(0.3),
+        RowLoss::SquaredEpsilon(0.3),
+        RowLoss::OneClass,
+    ];
 
     /// For every coefficient that is allowed, `Cℓ(f) + cf ≥ −(Cℓ)*(−c)`, with equality at the slope.
     #[test]

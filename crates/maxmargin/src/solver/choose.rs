@@ -17,6 +17,7 @@ pub fn choose(problem: &MarginProblem<'_>, settings: &Settings) -> (SolverKind, 
     let linear = problem.kernel().is_linear();
     let because = |kind: SolverKind, reason: String| (kind, Some(reason));
     match (problem.loss(), problem.bias()) {
+        _ if !problem.task().is_classification() => for_many_rows(problem),
         (Loss::Logistic, _) if (rows <= FEW_ROWS && settings.gap.is_none()) || !problem.penalised() => {
             because(SolverKind::Logistic, "logistic loss".into())
         }

@@ -208,6 +208,15 @@ pub enum Decision {
     },
 }
 
+impl Decision {
+    /// b
+    pub fn bias(&self) -> f64 {
+        match self {
+            Decision::Linear { bias, .. } | Decision::Expansion { bias, .. } => *bias,
+        }
+    }
+}
+
 /// What a solver hands back. Whether it is good is for the certificate to say.
 #[derive(Clone, Debug)]
 pub struct Solution {
@@ -230,6 +239,7 @@ pub struct Solution {
 /// # Errors
 /// When it cannot, with the way out.
 pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
+    requirements::task(kind, problem)?;
     requirements::gap(kind, problem, settings)?;
     match kind {
         SolverKind::Smo => smo::supports(problem, settings),

@@ -8,6 +8,16 @@ fn refuse(kind: SolverKind, what: &str, help: &str) -> Error {
     Error::Combination { what: format!("the solver {} {what}", kind.name()), help: help.into() }
 }
 
+/// Other tasks than classification are for those who know of them.
+pub(super) fn task(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), Error> {
+    let knows = problem.kernel().is_linear() && matches!(kind, SolverKind::DualAscent | SolverKind::PrimalNewton);
+    if problem.task().is_classification() || knows {
+        return Ok(());
+    }
+    let what = format!("tells classes apart: it does no {}", problem.task().name());
+    Err(refuse(kind, &what, "choose the linear kernel and the solver primal-newton or dual-ascent, or auto"))
+}
+
 /// The kernel must be linear.
 pub(super) fn linear_kernel(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), Error> {
     if problem.kernel().is_linear() {

@@ -23,6 +23,16 @@ pub enum Start {
     Snapshot(Snapshot),
 }
 
+impl Start {
+    /// The coefficients `α_i y_i` to begin at, where the start has them.
+    pub(super) fn coefficients(&self, signs: &[f64]) -> Option<Vec<f64>> {
+        match self {
+            Start::Alpha(alpha) => Some(alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect()),
+            Start::Scratch | Start::Snapshot(_) => None,
+        }
+    }
+}
+
 /// Where a solver was between two steps: enough to go on as if nothing had happened, to the bit.
 ///
 /// A solver that cannot read a snapshot (of another problem, or of another version of it) starts from scratch.

@@ -6,6 +6,7 @@ use crate::control::Stop;
 use crate::error::Error;
 use crate::kernel::{KernelFunction, Linear};
 use crate::model::{Machine, Model, ModelParts, Multiclass};
+use crate::problem::Task;
 use crate::training::Penalty;
 
 /// Why there is no certificate.
@@ -49,6 +50,7 @@ impl StreamingSgd {
             }
         });
         Model::new(ModelParts {
+            task: Task::Classification,
             kernel: KernelFunction::Linear(Linear {}),
             bias: self.params.bias,
             loss: self.params.loss,

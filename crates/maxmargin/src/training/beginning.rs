@@ -55,7 +55,8 @@ fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result
             help: "give a model of the same rows, columns, labels and weights, or begin from scratch".into(),
         });
     }
-    let same_classes = old.classes == parts.classes && old.one_against_rest == parts.one_against_rest;
+    let same_task = std::mem::discriminant(&old.task) == std::mem::discriminant(&parts.task);
+    let same_classes = same_task && old.classes == parts.classes && old.one_against_rest == parts.one_against_rest;
     let found = |pairing: Pairing| old.machines.iter().find(|machine| same_classes && machine.pairing == pairing);
     if shared.pairings.iter().all(|&pairing| found(pairing).is_none()) {
         return Err(Error::Combination {
@@ -73,7 +74,7 @@ fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result
             let row = old.support_rows[place as usize];
             let sign = pairing.sign(*codes.get(row as usize)? as usize)?;
             let alpha = coefficient * sign * ratio; // (T.2)
-            (alpha > 0.0).then_some((row, alpha))
+            (alpha > 0.0 || parts.task.is_regression()).then_some((row, alpha))
         };
         MachineState::Untouched { alpha: machine.support.iter().zip(&machine.coefficients).filter_map(alpha).collect() }
     };

@@ -70,8 +70,11 @@ pub(super) fn finish(
     (machine, expansion)
 }
 
-/// Rows on the wrong side; a value of exactly 0 is on the negative one.
+/// Rows on the wrong side; a value of exactly 0 is on the negative one. For a regression none: its errors are numbers.
 pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> usize {
+    if problem.task().is_regression() {
+        return 0;
+    }
     let wrong = |(&value, &sign): (&f64, &f64)| (value > 0.0) != (sign > 0.0);
     values.iter().zip(problem.signs()).filter(|&pair| wrong(pair)).count()
 }

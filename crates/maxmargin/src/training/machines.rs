@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Training, machine_problem};
+use super::{Answers, Training, machine_problem};
 use crate::checkpoint::{Checkpoint, FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Labels};
@@ -18,6 +18,8 @@ pub(super) struct Shared<'a> {
     pub(super) data: &'a Dataset,
     /// The data's labels, or one against the rest.
     pub(super) labels: &'a Labels,
+    /// The data's numbers, for a regression.
+    pub(super) targets: Option<&'a [f64]>,
     /// What each row counts, the weight of its class included.
     pub(super) weights: Option<&'a [f64]>,
     pub(super) kernel: &'a KernelFunction,
@@ -26,6 +28,13 @@ pub(super) struct Shared<'a> {
     pub(super) pairings: &'a [Pairing],
     /// Kernel values that several machines need.
     pub(super) values: Option<&'a ClassValues>,
+}
+
+impl<'a> Shared<'a> {
+    /// What the machines should say of each row.
+    pub(super) fn answers(&self) -> Answers<'a> {
+        Answers { codes: self.labels.codes(), targets: self.targets, weights: self.weights }
+    }
 }
 
 /// Adds the number of the machine to what passes through, and makes checkpoints of snapshots.
@@ -107,9 +116,8 @@ impl Training {
         let sizes = class_sizes(shared.labels);
         let largest = shared.pairings.iter().max_by_key(|pairing| pairing.rows(&sizes));
         let Some(&pairing) = largest.filter(|_| shared.pairings.len() > 1) else { return Ok(()) };
-        let (codes, weights) = (shared.labels.codes(), shared.weights);
         let (problem, _) =
-            machine_problem(shared.kernel, shared.points, shared.workers, codes, weights, pairing, parts)?;
+            machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
         let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem, &self.params.settings).0);
         solver::supports(kind, &problem.sharing(shared.values), &self.params.settings)
     }

@@ -9,12 +9,12 @@ mod params;
 
 use crate::checkpoint::{FinishedMachine, MachineState};
 use crate::control::{Control, Progress};
-use crate::data::{Dataset, Scaling, ScalingKind};
+use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
 use crate::kernel::{KernelFunction, Points};
 use crate::model::{Model, ModelParts, Pairing};
-use crate::problem::{Bias, Loss, MarginParts, MarginProblem};
+use crate::problem::{Bias, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
 use crate::solver::{self, Settings, Start};
 use crate::workers::Workers;
@@ -102,22 +102,11 @@ impl Training {
         control: &mut dyn Control,
     ) -> Result<Model, Error> {
         let params = &self.params;
-        let labels = match &params.positive {
-            None => data.labels().clone(),
-            Some(positive) => match data.labels().one_against_rest(positive) {
-                Some(labels) => labels,
-                None => return Err(data.find_label(positive.text()).err().unwrap_or_else(no_rows)),
-            },
-        };
         if data.rows() == 0 {
             return Err(no_rows());
         }
-        if labels.classes().len() < 2 {
-            return Err(Error::Data {
-                what: format!("all {} rows have the label {}", data.rows(), crate::error::quoted(labels.get(0).text())),
-                help: "give rows of at least two classes".into(),
-            });
-        }
+        let labels = self.labels(data)?;
+        let targets = params.task.is_regression().then(|| targets(data)).transpose()?;
         let scaling = (params.scaling != ScalingKind::None).then(|| Scaling::learn(params.scaling, data.matrix()));
         let matrix = match &scaling {
             Some(scaling) => scaling.apply(data.matrix())?,
@@ -134,6 +123,7 @@ impl Training {
         let weights = row_weights(data.weights(), labels.codes(), class_weights.as_deref());
         let points = Points::by(workers, matrix, params.bias == Bias::Folded);
         let mut parts = ModelParts {
+            task: params.task,
             kernel: kernel.clone(),
             bias: params.bias,
             loss: self.loss,
@@ -141,7 +131,7 @@ impl Training {
             solver: String::new(),
             tolerance: params.settings.tolerance,
             multiclass: params.way(),
-            classes: labels.classes().to_vec(),
+            classes: if targets.is_some() { Vec::new() } else { labels.classes().to_vec() },
             class_weights,
             one_against_rest: params.positive.is_some() && data.labels().classes().len() > 2,
             columns: data.columns(),
@@ -154,10 +144,11 @@ impl Training {
             support_rows: Vec::new(),
             vectors: None,
         };
-        let pairings = parts.multiclass.pairings(labels.classes().len());
+        let pairings = parts.pairings();
         let mut shared = Shared {
             data,
             labels: &labels,
+            targets: targets.as_deref(),
             weights: weights.as_deref(),
             kernel: &kernel,
             points: &points,
@@ -194,6 +185,30 @@ impl Training {
         Model::new(parts)
     }
 
+    /// A label for each row: its own, one against the rest, or, where there are no classes, one for all rows.
+    fn labels(&self, data: &Dataset) -> Result<Labels, Error> {
+        let labels = match (self.params.task, &self.params.positive) {
+            (Task::Classification, None) => data.labels().clone(),
+            (Task::Classification, Some(positive)) => match data.labels().one_against_rest(positive) {
+                Some(labels) => labels,
+                None => return Err(data.find_label(positive.text()).err().unwrap_or_else(no_rows)),
+            },
+            (Task::Regression { .. }, _) => {
+                return Ok(Labels::from_spellings([Label::new("")], vec![0; data.rows()]));
+            }
+            (Task::OneClass { .. }, _) => {
+                return Ok(Labels::from_spellings(["-1", "1"].map(Label::new), vec![1; data.rows()]));
+            }
+        };
+        if labels.classes().len() < 2 {
+            return Err(Error::Data {
+                what: format!("all {} rows have the label {}", data.rows(), crate::error::quoted(labels.get(0).text())),
+                help: "give rows of at least two classes".into(),
+            });
+        }
+        Ok(labels)
+    }
+
     /// Trains one machine from the state it is in.
     fn fit_machine(
         &self,
@@ -205,9 +220,9 @@ impl Training {
         control: &mut dyn MachineControl,
     ) -> Result<FinishedMachine, Error> {
         let pairing = shared.pairings[number];
-        let (labels, weights) = (shared.labels, shared.weights);
+        let labels = shared.labels;
         let (problem, cost) =
-            machine_problem(shared.kernel, shared.points, shared.workers, labels.codes(), weights, pairing, parts)?;
+            machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
         let problem = problem.sharing(shared.values);
         let (kind, reason) = match self.params.solver {
             Some(kind) => (kind, None),
@@ -236,7 +251,18 @@ impl Training {
     }
 }
 
-/// The binary problem of one machine: the rows of its classes, those of weight 0 left out. And its C.
+/// What the decision functions should say of each row, and what the row counts.
+#[derive(Clone, Copy)]
+pub(crate) struct Answers<'a> {
+    /// The place of its class; one for all rows where there are no classes.
+    pub(crate) codes: &'a [u32],
+    /// Its number, for a regression.
+    pub(crate) targets: Option<&'a [f64]>,
+    /// 1 for all rows where there are none.
+    pub(crate) weights: Option<&'a [f64]>,
+}
+
+/// The problem of one machine: the rows of its classes, those of weight 0 left out. And its C.
 ///
 /// # Errors
 /// When no problem can be made of them.
@@ -244,16 +270,19 @@ pub(crate) fn machine_problem<'a>(
     kernel: &'a KernelFunction,
     points: &'a Points,
     workers: &'a Workers,
-    codes: &[u32],
-    weights: Option<&[f64]>,
+    answers: Answers<'_>,
     pairing: Pairing,
     parts: &ModelParts,
 ) -> Result<(MarginProblem<'a>, f64), Error> {
+    let Answers { codes, targets, weights } = answers;
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let (rows, signs): (Vec<usize>, Vec<f64>) = rows_of(codes, weights, pairing).unzip();
     let cost = machine_cost(codes, weights, pairing, parts.penalty);
     let costs = rows.iter().map(|&row| cost * weight(row)).collect();
+    let targets = targets.map_or_else(Vec::new, |targets| rows.iter().map(|&row| targets[row]).collect());
     let parts = MarginParts {
+        task: parts.task,
+        targets,
         costs,
         loss: parts.loss,
         bias: parts.bias,
@@ -261,6 +290,21 @@ pub(crate) fn machine_problem<'a>(
         ..MarginParts::new(kernel, points, workers, rows, signs)
     };
     Ok((MarginProblem::new(parts)?, cost))
+}
+
+/// The labels of a regression's data as numbers.
+///
+/// # Errors
+/// When one is none.
+pub(crate) fn targets(data: &Dataset) -> Result<Vec<f64>, Error> {
+    data.labels().numbers().map_err(|row| Error::Data {
+        what: format!(
+            "the label {} of row {} is not a number",
+            crate::error::quoted(data.labels().get(row).text()),
+            row + 1
+        ),
+        help: "regression needs a number for each row: name another label column, or choose task classification".into(),
+    })
 }
 
 /// The rows of a machine's classes, those of weight 0 left out, with their signs.

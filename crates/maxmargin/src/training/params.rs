@@ -7,7 +7,7 @@ use crate::data::{Label, ScalingKind};
 use crate::error::Error;
 use crate::kernel::KernelParams;
 use crate::model::Multiclass;
-use crate::problem::{Bias, Loss};
+use crate::problem::{Bias, Loss, Task};
 use crate::solver::{Settings, SolverKind};
 
 /// How strong the penalty on w is, in one of the three ways to say it.
@@ -77,6 +77,8 @@ impl Penalty {
 /// ```
 #[derive(Clone, Debug)]
 pub struct TrainingParams {
+    /// What is to be found: classes, numbers, or what is usual.
+    pub task: Task,
     /// The kernel.
     pub kernel: KernelParams,
     /// The penalty.
@@ -102,6 +104,7 @@ pub struct TrainingParams {
 impl Default for TrainingParams {
     fn default() -> Self {
         TrainingParams {
+            task: Task::default(),
             kernel: KernelParams::default(),
             penalty: Penalty::C(1.0),
             loss: None,
@@ -163,6 +166,27 @@ impl TrainingParams {
                 help: "leave out the loss, or choose C instead of a hard margin".into(),
             });
         }
+        self.task.check(loss)?;
+        if !self.task.is_classification() {
+            self.check_without_classes()?;
+        }
         Ok(Training { params: self, loss })
+    }
+
+    /// What only classes have must not be asked for where there are none.
+    fn check_without_classes(&self) -> Result<(), Error> {
+        let asked = [
+            ("weights of classes", self.class_weights != ClassWeights::default()),
+            ("a positive label", self.positive.is_some()),
+            ("a way to tell several classes apart", self.multiclass.is_some()),
+            ("a hard margin", self.penalty == Penalty::Hard),
+        ];
+        match asked.iter().find(|(_, asked)| *asked) {
+            Some((name, _)) => Err(Error::Combination {
+                what: format!("{} has no classes, and so no use for {name}", self.task.name()),
+                help: "leave it out, or choose task classification".into(),
+            }),
+            None => Ok(()),
+        }
     }
 }

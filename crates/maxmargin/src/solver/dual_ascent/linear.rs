@@ -23,7 +23,7 @@ pub(in crate::solver) struct Ascent {
 
 /// Maximises (LP.2), from coefficients that are clipped to what their loss allows.
 ///
-/// An explicit bias is the multiplier of `Σ c_i = 0`, which is approached from outside: with `S = Σ c_i`
+/// An explicit bias is the multiplier of `Σ c_i = q`, which is approached from outside: with `S = Σ c_i − q`
 ///
 /// ```text
 /// f_i = ⟨w, x_i⟩ + b + ρS,   and after each sweep  b ← b + ρS                   (DA.2)
@@ -51,6 +51,7 @@ pub(in crate::solver) fn ascend(
         Bias::Folded => 1.0,
         Bias::None => 0.0,
     };
+    let sum = sum - problem.pull_on_bias;
     let mut climb = Climb { weights, multiplier: 0.0, sum, strength, coefficients, sweeps: 0 };
     let mut check = Check { problem, passes };
     let stop =
@@ -144,14 +145,14 @@ fn sweep(
                 let f = rows.dot(row, &climb.weights) + climb.bias();
                 let old = climb.coefficients[i];
                 let square = problem.square(i) + curvature_of_bias;
-                let Step { target: new, slope, at_bound } = step(loss, target, cost, f, old, square);
-                if at_bound && slope.abs() > outward {
+                let Step { target: new, slope, outward: points } = step(loss, target, cost, f, old, square);
+                if points.is_some_and(|by| by > outward) {
                     active[place] = LEFT_OUT;
                     continue;
                 }
                 gap += cost * loss.value(target, f) - loss.dual_term(old, target, cost) + old * f;
                 size += old * old;
-                if at_bound {
+                if points.is_some() {
                     continue;
                 }
                 violation = violation.max(slope.abs());
@@ -218,10 +219,10 @@ fn sweep(
 struct Step {
     /// Where it leads.
     target: f64,
-    /// The slope of the dual in c at the old one, downhill being positive α.
+    /// The slope of the dual in c at the old one, of either sign.
     slope: f64,
-    /// Whether it stays because it is at a bound and the slope points outward.
-    at_bound: bool,
+    /// How far the slope points outward, where it does and so c stays at its bound, or at the corner of its tube.
+    outward: Option<f64>,
 }
 
 /// The exact maximiser of (LP.2) in one coefficient c
@@ -232,23 +233,46 @@ struct Step {
 #[inline]
 fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, square: f64) -> Step {
     match loss {
-        RowLoss::Hinge | RowLoss::Squared => {
-            let ridge = if loss == RowLoss::Squared { 0.5 / cost } else { 0.0 };
-            let upper = if loss == RowLoss::Squared { f64::INFINITY } else { cost };
+        RowLoss::Hinge | RowLoss::Squared | RowLoss::OneClass => {
+            let (ridge, upper) = (loss.ridge(cost), loss.bound(cost));
+            let margin = if loss == RowLoss::OneClass { 0.0 } else { 1.0 };
             let alpha = target * old;
-            let slope = target * f - 1.0 + ridge * alpha;
+            let slope = target * f - margin + ridge * alpha;
             let at_bound = alpha <= 0.0 && slope >= 0.0 || alpha >= upper && slope <= 0.0;
             let curvature = square + ridge;
             // A row of zeros has no curvature and goes to the end of its box.
             let free = if curvature > 0.0 { alpha - slope / curvature } else { -slope.signum() * f64::INFINITY };
-            Step { target: target * free.clamp(0.0, upper), slope, at_bound: at_bound || slope == 0.0 }
+            let outward = (at_bound || slope == 0.0).then_some(slope.abs());
+            Step { target: target * free.clamp(0.0, upper), slope, outward }
+        }
+        RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => {
+            let (ridge, bound) = (loss.ridge(cost), loss.bound(cost));
+            let curvature = square + ridge;
+            // Where c would go without the tube, and how steep the dual is there; the tube takes ε of that.
+            let pull = target - f + square * old;
+            let shrunk = pull.signum() * (pull.abs() - width).max(0.0);
+            let free = if curvature > 0.0 { shrunk / curvature } else { shrunk.signum() * f64::INFINITY };
+            let new = if shrunk == 0.0 { 0.0 } else { free.clamp(-bound, bound) };
+            // The slope that is nearest to 0 of those that the corner at 0 allows.
+            let rise = target - f - ridge * old;
+            let slope = match old {
+                old if old > 0.0 => rise - width,
+                old if old < 0.0 => rise + width,
+                _ => rise.signum() * (rise.abs() - width).max(0.0),
+            };
+            let outward = match old {
+                0.0 if slope == 0.0 => Some(width - rise.abs()),
+                old if slope == 0.0 || old.abs() >= bound && slope * old >= 0.0 => Some(slope.abs()),
+                _ => None,
+            };
+            Step { target: new, slope, outward }
         }
         RowLoss::Logistic => {
             let alpha = target * old;
             let slope_at = |a: f64| target * f + square * (a - alpha) + (a / (cost - a)).ln();
             let slope = slope_at(alpha);
             let target_alpha = logistic_step(cost, square, alpha, slope_at);
-            Step { target: target * target_alpha, slope, at_bound: false }
+            Step { target: target * target_alpha, slope, outward: None }
         }
     }
 }
@@ -341,7 +365,7 @@ impl Check<'_, '_> {
             RowLoss::Logistic => self.logistic_violation(&point.weights, bias, &values),
             _ => self.violation(&coefficients, &values),
         };
-        let primal = 0.5 * norm + losses;
+        let primal = 0.5 * norm + problem.pull_on_bias * bias + losses;
         Looked { primal, gap: primal - (terms - 0.5 * norm), violation }
     }
 
@@ -350,7 +374,7 @@ impl Check<'_, '_> {
         let problem = self.problem;
         let slope = |i: usize| {
             let found = step(problem.loss, problem.targets[i], problem.costs[i], values[i], coefficients[i], 0.0);
-            if found.at_bound { 0.0 } else { found.slope.abs() }
+            if found.outward.is_some() { 0.0 } else { found.slope.abs() }
         };
         let largest = (0..problem.len()).map(slope).fold(0.0, f64::max);
         if problem.bias == Bias::Explicit { 2.0 * largest } else { largest }
@@ -370,7 +394,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// The explicit b at which the losses are least, w being fixed: where their slope `Σ c_i` changes its sign.
+    /// The explicit b at which the objective is least, w being fixed: where its slope `Σ c_i − q` changes its sign.
     fn best_bias(&self, values: &[f64], near: f64) -> f64 {
         let problem = self.problem;
         let slope = |bias: f64| -> f64 {
@@ -382,7 +406,7 @@ impl Check<'_, '_> {
                     })
                     .sum::<f64>()
             });
-            parts.iter().sum()
+            parts.iter().sum::<f64>() - problem.pull_on_bias
         };
         // The slope falls from the positive rows' pull to the negative ones'.
         let (mut low, mut high, mut width) = (near, near, 1e-3 * near.abs().max(1.0));
@@ -419,8 +443,12 @@ mod tests {
 
     #[test]
     fn a_step_is_the_best_there_is_in_one_coefficient() {
-        for loss in [RowLoss::Hinge, RowLoss::Squared, RowLoss::Logistic] {
-            for target in [1.0, -1.0] {
+        let of_numbers = [RowLoss::Epsilon(0.4), RowLoss::SquaredEpsilon(0.4)];
+        for loss in
+            [RowLoss::Hinge, RowLoss::Squared, RowLoss::Logistic, RowLoss::OneClass].into_iter().chain(of_numbers)
+        {
+            // One class has one sign.
+            for target in [1.0, -1.0].into_iter().filter(|&target| loss != RowLoss::OneClass || target > 0.0) {
                 for f in [-2.0, -0.3, 0.0, 0.8, 1.7] {
                     for part in [0.01, 0.4, 0.99] {
                         let (cost, square) = (1.3, 0.7);
@@ -430,7 +458,7 @@ mod tests {
                         };
                         let found = step(loss, target, cost, f, old, square).target;
                         for k in 0..=1000 {
-                            let tried = loss.clipped(target * cost * f64::from(k) / 500.0, target, cost);
+                            let tried = loss.clipped(target * cost * f64::from(k - 500) / 250.0, target, cost);
                             assert!(value(tried) <= value(found) + 1e-12, "{loss:?} {target} {f} {part}");
                         }
                     }

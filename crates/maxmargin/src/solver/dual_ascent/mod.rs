@@ -1,7 +1,7 @@
 //! `dual-ascent`: stochastic dual coordinate ascent, one variable at a time.
 //!
 //! **Problem.** The dual (P.2) of hinge and squared loss with a folded or no bias: a box and no coupled sum. With the linear kernel
-//! also logistic loss, and an explicit bias, whose sum is approached by (DA.2) of `linear.rs`.
+//! also logistic, epsilon, squared epsilon and one-class loss, and an explicit bias, whose sum is approached by (DA.2) of `linear.rs`.
 //!
 //! **Optimality.** The projected gradient (D.2) is 0.
 //!
@@ -86,11 +86,7 @@ pub(super) fn solve(
 /// Keeps w, and returns it.
 fn solve_linear(problem: &MarginProblem<'_>, settings: &Settings, start: Start, control: &mut dyn Control) -> Solution {
     let linear = LinearProblem::of_margin(problem);
-    let start: Option<Vec<f64>> = match start {
-        Start::Alpha(alpha) => Some(alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect()),
-        Start::Scratch | Start::Snapshot(_) => None,
-    };
-    let found = linear::ascend(&linear, start.as_deref(), settings, control);
+    let found = linear::ascend(&linear, start.coefficients(problem.signs()).as_deref(), settings, control);
     let alpha = found.coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect();
     Solution {
         decision: Decision::Linear { weights: found.point.weights, bias: found.point.bias },

@@ -1,7 +1,8 @@
 //! `primal-newton`: Newton's method on the primal of a linear problem, for any number of rows and columns.
 //!
 //! # Problem
-//! (LP.1): squared and logistic loss, which are smooth; hinge loss, which is made so by steps of its own. Any bias.
+//! (LP.1): squared, logistic and squared epsilon loss, which are smooth; hinge, epsilon and one-class loss, which are made so by
+//! steps of their own. Any bias.
 //!
 //! # Optimality
 //! With the coefficients `c_i` of the rows, (R.2), the gradient vanishes:
@@ -62,9 +63,9 @@ const MAX_STEPS: u64 = 2000;
 /// first.
 const PATIENCE: u32 = 20;
 const LONG_PATIENCE: u32 = 100;
-/// σ of (R.3) at first: rows within a margin's width are part of the first steps.
+/// σ of (R.3) at first, for decision values of about 1: rows within a margin's width are part of the first steps.
 const FIRST_SHARPNESS: f64 = 1.0;
-/// The factor of (PN.3), and where it ends.
+/// The factor of (PN.3), and where it ends, for decision values of about 1.
 const SHARPER: f64 = 2.0;
 const SHARPEST: f64 = 1e9;
 /// (PN.3) is due once what the gradient costs is below this part of the gap.
@@ -89,8 +90,8 @@ pub(super) fn solve(
     control: &mut dyn Control,
 ) -> Solution {
     let linear = LinearProblem::of_margin(problem);
-    let found = minimise(&linear, settings, start, control);
-    let alpha = found.coefficients.iter().zip(problem.signs()).map(|(c, sign)| (c * sign).max(0.0)).collect();
+    let found = minimise(&linear, settings, start.coefficients(problem.signs()).as_deref(), control);
+    let alpha = found.coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect();
     Solution {
         decision: Decision::Linear { weights: found.point.weights, bias: found.point.bias },
         alpha: Some(alpha),
@@ -117,15 +118,16 @@ pub(super) struct Minimum {
 pub(super) fn minimise(
     problem: &LinearProblem<'_>,
     settings: &Settings,
-    start: Start,
+    start: Option<&[f64]>,
     control: &mut dyn Control,
 ) -> Minimum {
     let mut search = Search::new(problem, settings, start);
     let stop = match search.descend(settings, control) {
         ControlFlow::Break(stop) | ControlFlow::Continue(stop) => stop,
     };
-    if problem.bias == Bias::Explicit && problem.pull_on_bias == 0.0 {
-        problem.balance(&mut search.state.coefficients);
+    if problem.bias == Bias::Explicit {
+        // Those at a bound stay there: off it, by however little, they would violate the optimality conditions.
+        problem.balance_free(&mut search.state.coefficients);
     }
     Minimum {
         point: search.point,
@@ -144,6 +146,8 @@ struct Search<'p, 'a> {
     point: Direction,
     /// The largest ‖x_i‖, the constant of a folded bias included.
     longest: f64,
+    /// How large decision values are.
+    scale: f64,
     steps: u64,
 }
 
@@ -158,8 +162,8 @@ struct Found {
 }
 
 impl<'p, 'a> Search<'p, 'a> {
-    fn new(problem: &'p LinearProblem<'a>, settings: &Settings, start: Start) -> Self {
-        let rows = problem.len();
+    fn new(problem: &'p LinearProblem<'a>, settings: &Settings, start: Option<&[f64]>) -> Self {
+        let (rows, scale) = (problem.len(), problem.scale());
         let centres = if problem.loss.is_smooth() { Vec::new() } else { vec![0.0; rows] };
         let state = RowState {
             values: vec![0.0; rows],
@@ -167,7 +171,7 @@ impl<'p, 'a> Search<'p, 'a> {
             curvatures: vec![0.0; rows],
             changes: vec![0.0; rows],
             centres,
-            sharpness: FIRST_SHARPNESS,
+            sharpness: FIRST_SHARPNESS / scale,
         };
         let mut search = Search {
             problem,
@@ -176,22 +180,20 @@ impl<'p, 'a> Search<'p, 'a> {
             state,
             point: Direction::zero(problem.columns()),
             longest: problem.longest_row(),
+            scale,
             steps: 0,
         };
-        if let Start::Alpha(alpha) = start
-            && alpha.len() == rows
-        {
-            search.begin_at(&alpha);
+        if let Some(start) = start.filter(|start| start.len() == rows) {
+            search.begin_at(start);
         }
         search
     }
 
-    /// Begins where the α of a related problem lead to.
-    fn begin_at(&mut self, alpha: &[f64]) {
+    /// Begins where the coefficients of a related problem lead to.
+    fn begin_at(&mut self, start: &[f64]) {
         let problem = self.problem;
-        let coefficients: Vec<f64> = (0..problem.len())
-            .map(|i| problem.loss.clipped(alpha[i] * problem.targets[i], problem.targets[i], problem.costs[i]))
-            .collect();
+        let coefficients: Vec<f64> =
+            (0..problem.len()).map(|i| problem.loss.clipped(start[i], problem.targets[i], problem.costs[i])).collect();
         let mut point = self.passes.combine(&coefficients);
         if problem.bias != Bias::Folded {
             point.bias = 0.0;
@@ -241,7 +243,7 @@ impl<'p, 'a> Search<'p, 'a> {
             if !self.state.centres.is_empty() && 0.5 * size <= SMALL_BESIDE_GAP * found.gap.max(0.0) {
                 // (PN.3)
                 self.state.centres.copy_from_slice(&self.state.coefficients);
-                self.state.sharpness = (self.state.sharpness * SHARPER).min(SHARPEST);
+                self.state.sharpness = (self.state.sharpness * SHARPER).min(SHARPEST / self.scale);
                 found = self.look(None);
                 control.poll(progress)?;
             }
@@ -354,7 +356,7 @@ impl<'p, 'a> Search<'p, 'a> {
     fn bias_ridge(&self, found: &Found) -> f64 {
         match self.problem.bias {
             Bias::Explicit => {
-                let row = self.problem.least_curvature(self.state.sharpness);
+                let row = self.problem.least_curvature(FIRST_SHARPNESS / self.scale);
                 if found.sums.curvatures > 0.0 { 1e-3 * row.min(found.sums.curvatures) } else { row }
             }
             Bias::Folded => 1.0,
@@ -362,11 +364,11 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// ‖g‖², an explicit bias measured by what it curves.
+    /// ‖g‖², an explicit bias measured by what it curves: not by less than at first, or (PN.3) alone would make it small.
     fn size(&self, found: &Found) -> f64 {
         let bias = match self.problem.bias {
             Bias::Explicit => {
-                let least = self.problem.least_curvature(self.state.sharpness);
+                let least = self.problem.least_curvature(FIRST_SHARPNESS / self.scale);
                 found.gradient.bias * found.gradient.bias / found.sums.curvatures.max(least)
             }
             _ => found.gradient.bias * found.gradient.bias,
@@ -393,7 +395,7 @@ impl<'p, 'a> Search<'p, 'a> {
 
     /// The gap as the certificate states it: with an explicit bias c is balanced.
     fn mended_gap(&mut self, found: &Found) -> f64 {
-        if self.problem.bias != Bias::Explicit || self.problem.pull_on_bias != 0.0 {
+        if self.problem.bias != Bias::Explicit {
             return found.gap;
         }
         let mut coefficients = self.state.coefficients.clone();
@@ -491,7 +493,7 @@ mod tests {
                 let found = fixture.with(|problem| {
                     let linear = LinearProblem::of_margin(problem);
                     let settings = tolerance(1e-8);
-                    let mut search = Search::new(&linear, &settings, Start::Scratch);
+                    let mut search = Search::new(&linear, &settings, None);
                     search.directions = Directions::without_matrix(steered);
                     let end = search.descend(&settings, &mut crate::control::Unattended);
                     assert_eq!(end, ControlFlow::Continue(Stop::Converged), "{loss:?} {bias:?}");
