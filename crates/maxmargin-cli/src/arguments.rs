@@ -216,6 +216,14 @@ fn not_of(kernel: &str, flag: &str, others: &str) -> Failure {
     )
 }
 
+/// What to find, without its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskKind {
+    Classification,
+    Regression,
+    OneClass,
+}
+
 /// Train a model, and certify it
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -230,6 +238,8 @@ Examples:
   maxmargin train e1 --hard --tolerance 1e-6
   maxmargin train iris --positive setosa --loss squared --bias folded --solver newton
   maxmargin train iris --solver logistic --multiclass joint
+  maxmargin train prices.csv --task regression --epsilon 0.5 --scale standard
+  maxmargin train usual.csv --task one-class --nu 0.05 --unlabelled
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint --resume large.checkpoint
   maxmargin train large.svm --kernel rbf -C 3 --warm-start large.mm -o larger.mm
@@ -245,6 +255,17 @@ pub(crate) struct Train {
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
 
+    /// What to find: classes, numbers (regression), or whether a row is like the others (one-class)
+    #[arg(long, value_name = "TASK", help_heading = "Problem", default_value = "classification", value_parser = one_of(&[
+        ("classification", TaskKind::Classification), ("regression", TaskKind::Regression),
+        ("one-class", TaskKind::OneClass)]))]
+    pub(crate) task: TaskKind,
+    /// Regression: differences up to this cost nothing [default: 0.1]
+    #[arg(long, value_name = "NUMBER", help_heading = "Problem", allow_hyphen_values = true)]
+    pub(crate) epsilon: Option<f64>,
+    /// One class: the share of rows that may lie outside, above 0 and at most 1 [default: 0.5]
+    #[arg(long, value_name = "SHARE", help_heading = "Problem", allow_hyphen_values = true)]
+    pub(crate) nu: Option<f64>,
     /// The penalty C of ½‖w‖² + C Σ slack [default: 1]
     #[arg(short = 'C', value_name = "C", help_heading = "Problem", allow_hyphen_values = true,
           conflicts_with_all = ["c_over_n", "lambda", "hard", "no_penalty"])]
@@ -263,7 +284,7 @@ pub(crate) struct Train {
     /// No penalty on w (logistic regression only)
     #[arg(long, help_heading = "Problem")]
     pub(crate) no_penalty: bool,
-    /// What a row inside the margin costs [default: the solver's own, else hinge]
+    /// What slack costs: itself (hinge), or its square; logistic for classes only [default: the solver's own, else hinge]
     #[arg(long, value_name = "LOSS", help_heading = "Problem", value_parser = one_of(&[
         ("hinge", Loss::Hinge), ("squared", Loss::Squared), ("logistic", Loss::Logistic)]))]
     pub(crate) loss: Option<Loss>,
@@ -378,6 +399,9 @@ pub(crate) struct Train {
     /// The columns to train on, by name or number counted from 1
     #[arg(long, value_name = "COLUMNS", help_heading = "Reading", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
+    /// There is no label column (one-class)
+    #[arg(long, help_heading = "Reading", conflicts_with = "label")]
+    pub(crate) unlabelled: bool,
     /// Scale the columns; learnt here, stored in the model, applied in prediction
     #[arg(long, value_name = "WAY", help_heading = "Reading", default_value = "none", value_parser = scaling())]
     pub(crate) scale: ScalingKind,
@@ -387,7 +411,7 @@ pub(crate) struct Train {
     /// Predict this data with the model, and report the accuracy
     #[arg(long, value_name = "DATA", help_heading = "Report", conflicts_with = "holdout")]
     pub(crate) test: Option<PathBuf>,
-    /// Keep this share of each class's rows out of training, and report the accuracy on them
+    /// Keep this share of each class's rows (of all rows, where there are no classes) out of training, and report on them
     #[arg(long, value_name = "SHARE", help_heading = "Report", allow_hyphen_values = true)]
     pub(crate) holdout: Option<f64>,
     /// Draw the decision regions, margins and points to a .svg or .png file
@@ -413,7 +437,7 @@ pub(crate) struct Train {
 /// Predict labels with a model
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Prints a label a line, as it was written in the training data. With --decision-values a tab and the decision value of
+Prints a label a line, as it was written in the training data; a number for a regression, 1 or -1 for one class. With --decision-values a tab and the decision value of
 each machine follow, in the order that `maxmargin inspect` lists the machines; with --probabilities those of the classes, in the
 order that it lists the classes.
 
@@ -541,6 +565,9 @@ pub(crate) struct Verify {
     /// The share of rows that training kept out, with the same --seed
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) holdout: Option<f64>,
+    /// There is no label column (one-class)
+    #[arg(long, conflicts_with = "label")]
+    pub(crate) unlabelled: bool,
     /// Print one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,

@@ -88,6 +88,12 @@ impl<'a> View<'a> {
         if model.parts().kernel.is_precomputed() {
             return Err(Error::Precomputed);
         }
+        if model.task().is_regression() {
+            return Err(Error::Columns {
+                what: "a picture shows the regions of classes, and a regression has none".into(),
+                help: "leave the picture out".into(),
+            });
+        }
         let columns = find_columns(model, columns)?;
         let pairings: Vec<Pairing> = model.machines().iter().map(|machine| machine.pairing).collect();
         let rows = match data {

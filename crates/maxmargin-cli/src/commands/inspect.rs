@@ -45,6 +45,12 @@ pub(super) fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
             Some(found.data)
         }
     };
+    if data.is_some() && !model.task().is_classification() {
+        return Err(Failure::new(
+            format!("the geometry of points is that of two classes, which a model of {} has not", model.task().name()),
+            "leave the data out",
+        ));
+    }
     let points = data.as_ref().map(|data| Measured::new(&model, data)).transpose()?;
     let mut geometry = Vec::new();
     for machine in model.machines() {

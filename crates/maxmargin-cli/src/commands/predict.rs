@@ -1,9 +1,10 @@
-//! `predict`: labels for new rows.
+//! `predict`: labels or numbers for new rows.
 
 use std::io::{self, BufWriter, Write};
 use std::time::Instant;
 
 use maxmargin::data::Dataset;
+use maxmargin::metrics::Residuals;
 use maxmargin::model::Predictions;
 use maxmargin::{Model, Workers};
 use serde_json::json;
@@ -59,17 +60,21 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
             out.flush()?;
         }
     }
-    let known = || model.codes(found.data.labels()).iter().flatten().count() > 0;
-    let score = (found.labelled && known()).then(|| score(&model, &found.data, &predictions));
+    let score = if found.labelled { score(&model, &found.data, &predictions) } else { None };
     if arguments.json {
         let mut report = json!({
             "rows": rows,
-            "errors": score.map(|score| score.errors),
-            "accuracy": score.map(|score| score.accuracy()),
+            "errors": score.and_then(Score::errors),
+            "accuracy": score.and_then(Score::accuracy),
             "read_seconds": read_seconds,
             "predict_seconds": predict_seconds,
         });
-        if !to_file {
+        if let Some(Score::Numbers(_)) = score {
+            report["score"] = json!(score.map(Score::json));
+        }
+        if !to_file && model.task().is_regression() {
+            report["numbers"] = predictions.numbers().collect();
+        } else if !to_file {
             let labels = predictions.codes().iter().map(|&code| model.label(code).text());
             report["labels"] = labels.collect();
             if arguments.decision_values {
@@ -83,14 +88,18 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
         output::print(&json_line(&report))?;
     } else if found.labelled && !arguments.quiet {
         match score {
+            None if model.task().is_regression() => {
+                words.note("the data's labels are not numbers, so there is no error to report");
+            }
             None => words.note("none of the data's labels is one of the model's, so there is no accuracy to report"),
-            Some(score) => output::say(&format!("accuracy: {}", score.words())),
+            Some(score @ Score::Classes { .. }) => output::say(&format!("accuracy: {}", score.words())),
+            Some(score @ Score::Numbers(_)) => output::say(&score.words()),
         }
     }
     Ok(ExitCode::Done)
 }
 
-/// A label a line, and the numbers beside it.
+/// A label or number a line, and the numbers beside it.
 fn write<'a>(
     model: &Model,
     predictions: &Predictions,
@@ -98,6 +107,12 @@ fn write<'a>(
     beside: impl Fn(usize) -> &'a [f64],
     out: &mut impl Write,
 ) -> io::Result<()> {
+    if model.task().is_regression() {
+        for value in predictions.numbers() {
+            writeln!(out, "{value}")?;
+        }
+        return Ok(());
+    }
     // A label may hold anything that a cell of a table can, a line break too.
     let labels: Vec<String> = model.classes().iter().map(|label| escaped(label.text())).collect();
     for row in 0..rows {
@@ -110,9 +125,17 @@ fn write<'a>(
     Ok(())
 }
 
-/// How many predictions are wrong; a label that the model does not know never is right.
-pub(super) fn score(model: &Model, data: &Dataset, predictions: &Predictions) -> Score {
+/// How good predictions are; `None` when the data has no labels of the model's kind. A label that the model does not know never is
+/// predicted rightly.
+pub(super) fn score(model: &Model, data: &Dataset, predictions: &Predictions) -> Option<Score> {
+    if model.task().is_regression() {
+        let truth = data.labels().numbers().ok()?;
+        return Residuals::new(&truth, predictions.numbers()).map(Score::Numbers);
+    }
     let truth = model.codes(data.labels());
+    if truth.iter().flatten().count() == 0 {
+        return None;
+    }
     let errors = truth.iter().zip(predictions.codes()).filter(|(truth, found)| **truth != Some(**found)).count();
-    Score { rows: data.rows(), errors }
+    Some(Score::Classes { rows: data.rows(), errors })
 }

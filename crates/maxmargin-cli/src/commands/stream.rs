@@ -15,7 +15,7 @@ use maxmargin_io::{ReadOptions, load_stream_checkpoint, previous_checkpoint, sav
 use serde_json::{Value, json};
 
 use super::train::{CHECKPOINT_EVERY, seconds, with_extension};
-use crate::arguments::Train;
+use crate::arguments::{TaskKind, Train};
 use crate::checkpoint_file::{Keeper, resume_command};
 use crate::exit::ExitCode;
 use crate::failure::Failure;
@@ -114,6 +114,7 @@ fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
         ));
     }
     let flags = [
+        ("--task", arguments.task != TaskKind::Classification, "leave it out: a stream is told apart into classes"),
         ("--holdout", arguments.holdout.is_some(), "hold rows out with --validate K"),
         ("--test", arguments.test.is_some(), "predict the test with the model, by maxmargin predict"),
         ("--plot", arguments.plot.is_some(), "draw the model, by maxmargin plot"),

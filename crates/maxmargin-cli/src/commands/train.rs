@@ -5,17 +5,18 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use maxmargin::checkpoint::MachineState;
-use maxmargin::data::{Dataset, Label, ScalingKind, range_ratio, stratified_split};
+use maxmargin::data::{Dataset, Label, Labels, ScalingKind, range_ratio, stratified_split};
 use maxmargin::error::quoted;
 use maxmargin::kernel::KernelParams;
 use maxmargin::model::Machine;
+use maxmargin::problem::Task;
 use maxmargin::solver::Settings;
 use maxmargin::training::Penalty;
 use maxmargin::{Beginning, Checkpoint, Model, Stop, Training, TrainingParams, Workers};
-use maxmargin_io::previous_checkpoint;
+use maxmargin_io::{ReadOptions, previous_checkpoint};
 
 use super::predict;
-use crate::arguments::Train;
+use crate::arguments::{TaskKind, Train};
 use crate::checkpoint_file::{self, Keeper};
 use crate::exit::ExitCode;
 use crate::failure::Failure;
@@ -36,6 +37,10 @@ const NOTHING_KEPT: &str =
     "no model was written; --save-partial keeps what was reached, and --checkpoint makes it possible to go on";
 const NO_CHECKPOINT_YET: &str =
     "no model was written, and there was nothing to keep in a checkpoint yet; --save-partial keeps what was reached";
+
+/// ε and ν where none is given.
+const DEFAULT_EPSILON: f64 = 0.1;
+const DEFAULT_NU: f64 = 0.5;
 
 /// Seconds between two checkpoints.
 pub(super) const CHECKPOINT_EVERY: f64 = 30.0;
@@ -138,8 +143,16 @@ impl Plan {
     fn picture(arguments: &Train, origin: &Origin, read: &[&Path]) -> Result<Option<Drawing>, Failure> {
         let by_itself = origin.is_built_in() && arguments.output.is_none() && !arguments.json && !arguments.quiet;
         let (path, asked) = match &arguments.plot {
+            Some(_) if arguments.task == TaskKind::Regression => {
+                return Err(Failure::new(
+                    "a picture shows the regions of classes, and a regression has none",
+                    "leave out --plot",
+                ));
+            }
             Some(path) => (path.clone(), true),
-            None if by_itself => (with_extension(&origin.stem(), "svg"), false),
+            None if by_itself && arguments.task != TaskKind::Regression => {
+                (with_extension(&origin.stem(), "svg"), false)
+            }
             None if arguments.plot_columns.is_some() => {
                 return Err(Failure::new(
                     "--plot-columns is of no use without a picture",
@@ -157,6 +170,29 @@ impl Plan {
     }
 }
 
+/// What to find, with its number.
+fn task(arguments: &Train) -> Result<Task, Failure> {
+    let stray = |flag: &str, task: &str| {
+        Err(Failure::new(format!("--{flag} goes with --task {task}"), format!("leave it out, or choose --task {task}")))
+    };
+    match arguments.task {
+        TaskKind::Classification | TaskKind::OneClass if arguments.epsilon.is_some() => stray("epsilon", "regression"),
+        TaskKind::Classification | TaskKind::Regression if arguments.nu.is_some() => stray("nu", "one-class"),
+        TaskKind::Classification | TaskKind::Regression if arguments.unlabelled => stray("unlabelled", "one-class"),
+        TaskKind::Classification => Ok(Task::Classification),
+        TaskKind::Regression => Ok(Task::Regression { epsilon: arguments.epsilon.unwrap_or(DEFAULT_EPSILON) }),
+        TaskKind::OneClass => Ok(Task::OneClass { nu: arguments.nu.unwrap_or(DEFAULT_NU) }),
+    }
+}
+
+/// The rows to train on and those held out: by class, where there are classes.
+pub(super) fn split(data: &Dataset, task: Task, share: f64, seed: u64) -> Result<(Dataset, Dataset), Failure> {
+    let alike = Labels::from_spellings([Label::new("")], vec![0; data.rows()]);
+    let labels = if task.is_classification() { data.labels() } else { &alike };
+    let (train, test) = stratified_split(labels, share, seed)?;
+    Ok((data.select_rows(&train), data.select_rows(&test)))
+}
+
 fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
     let penalty = match (arguments.c, arguments.c_over_n, arguments.lambda) {
         _ if arguments.hard => Penalty::Hard,
@@ -168,6 +204,7 @@ fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
     };
     let memory = arguments.memory.as_deref().map_or_else(|| Ok(size::default_memory()), str::parse)?;
     Ok(TrainingParams {
+        task: task(arguments)?,
         kernel: arguments.kernel.params()?,
         penalty,
         loss: arguments.loss,
@@ -224,12 +261,13 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     let words = plan.words;
     let started = Instant::now();
     let options = arguments.reading.options(arguments.columns.as_deref());
+    let options = ReadOptions { unlabelled: arguments.unlabelled, ..options };
     let whole = plan.origin.fetch(arguments.reading.seed, &plan.workers, words)?.read_once(&options)?;
     let (data, held_out) = match arguments.holdout {
         None => (whole, None),
         Some(share) => {
-            let (train, test) = stratified_split(whole.labels(), share, arguments.reading.seed)?;
-            (whole.select_rows(&train), Some(whole.select_rows(&test)))
+            let (train, test) = split(&whole, plan.training.params().task, share, arguments.reading.seed)?;
+            (train, Some(test))
         }
     };
     let test = match &plan.test {
@@ -300,7 +338,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         _ => None,
     };
     let test = match test {
-        Some(test) if !interrupted => Some(score(&model, &test, &plan)?),
+        Some(test) if !interrupted => score(&model, &test, &plan)?,
         _ => None,
     };
     let reason = find_reason(&model);
@@ -311,11 +349,12 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     let mut notes: Vec<String> = model.machines().iter().flat_map(|machine| machine.notes.iter().cloned()).collect();
     notes.retain(|note| !note.starts_with("solver "));
     notes.dedup();
-    let training_errors = match model.machines() {
-        [only] => only.training_errors,
-        _ if interrupted => model.machines().iter().map(|machine| machine.training_errors).sum(),
-        _ => score(&model, &data, &plan)?.errors,
+    let counted = Score::Classes {
+        rows: data.rows(),
+        errors: model.machines().iter().map(|machine| machine.training_errors).sum(),
     };
+    let by_prediction = model.machines().len() > 1 && !interrupted || model.task().is_regression();
+    let training = if by_prediction { score(&model, &data, &plan)? } else { None }.unwrap_or(counted);
     let trained = Trained {
         origin: plan.origin.shown(),
         data: &data,
@@ -323,7 +362,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         read_seconds,
         train_seconds,
         save_seconds,
-        training_errors,
+        training,
         test,
         notes,
         warnings,
@@ -409,7 +448,7 @@ fn find_reason(model: &Model) -> Option<String> {
     model.machines().first()?.notes.iter().find_map(|note| note.strip_prefix(&prefix)).map(String::from)
 }
 
-fn score(model: &Model, data: &Dataset, plan: &Plan) -> Result<Score, Failure> {
+fn score(model: &Model, data: &Dataset, plan: &Plan) -> Result<Option<Score>, Failure> {
     let predictions = model.predict(data, &plan.workers)?;
     if let Some(note) = predictions.note() {
         plan.words.note(note);
@@ -441,6 +480,9 @@ fn next(arguments: &Train, plan: &Plan) -> String {
     }
     if arguments.reading.seed != 0 && (arguments.holdout.is_some() || matches!(plan.origin, Origin::Generated(_))) {
         flags.push_str(&format!(" --seed {}", arguments.reading.seed));
+    }
+    if arguments.unlabelled {
+        flags.push_str(" --unlabelled");
     }
     if let Some(label) = &arguments.reading.label {
         flags.push_str(&format!(" --label {}", output::escaped(label)));

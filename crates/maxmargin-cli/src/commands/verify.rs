@@ -2,8 +2,8 @@
 
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
-use maxmargin::data::stratified_split;
 use maxmargin::model::Verification;
+use maxmargin::problem::Task;
 use maxmargin::{Model, Workers};
 use serde_json::json;
 
@@ -23,8 +23,8 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
     let source = origin.fetch(arguments.reading.seed, &workers, words)?;
-    let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
-    if !found.labelled {
+    let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
+    if !found.labelled && !matches!(model.task(), Task::OneClass { .. }) {
         return Err(Failure::new(
             format!("{}: the data has no label column, but a certificate is about labels", origin.shown()),
             "name the label column with --label",
@@ -32,10 +32,7 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     }
     let data = match arguments.holdout {
         None => found.data,
-        Some(share) => {
-            let (rows, _) = stratified_split(found.data.labels(), share, arguments.reading.seed)?;
-            found.data.select_rows(&rows)
-        }
+        Some(share) => super::train::split(&found.data, model.task(), share, arguments.reading.seed)?.0,
     };
     let (rows, trained) = (data.rows(), model.parts().training_rows);
     if rows != trained {

@@ -6,15 +6,20 @@ use maxmargin::certificate::{Certificate, Evidence};
 use maxmargin::data::Label;
 use maxmargin::error::listed;
 use maxmargin::model::Machine;
-use maxmargin::problem::Loss;
+use maxmargin::problem::{Loss, Task};
 use maxmargin::training::Penalty;
 use serde_json::{Value, json};
 
 use super::{Page, brief, counted, number};
 use crate::output::short;
 
-/// What a machine tells apart, the positive class first.
+/// What a machine tells apart, the positive class first; or what else it does.
 pub(crate) fn title(model: &Model, machine: &Machine) -> String {
+    match model.task() {
+        Task::Classification => {}
+        Task::Regression { .. } => return "regression".into(),
+        Task::OneClass { .. } => return "one class".into(),
+    }
     let name = |class: usize| short(model.classes()[class].text());
     let positive = name(machine.pairing.positive);
     let negative = machine.pairing.negative.map_or_else(|| "rest".into(), name);
@@ -108,6 +113,11 @@ pub(crate) fn problem(page: &mut Page, model: &Model) {
         return page.line("bias", parts.bias.name());
     }
     page.line("penalty", &Forms::of_model(model).words(parts.penalty));
+    match parts.task {
+        Task::Classification => {}
+        Task::Regression { epsilon } => page.line("task", &format!("regression, epsilon {}", number(epsilon, 6))),
+        Task::OneClass { nu } => page.line("task", &format!("one-class, nu {}", number(nu, 6))),
+    }
     page.line("loss", &format!("{}, bias {}", parts.loss.name(), parts.bias.name()));
 }
 
@@ -170,7 +180,7 @@ fn joint_at_bound(model: &Model) -> usize {
 
 /// One machine as JSON.
 pub(crate) fn json_of(model: &Model, machine: &Machine) -> Value {
-    let name = |class: usize| model.classes()[class].text();
+    let name = |class: usize| model.classes().get(class).map(Label::text);
     let certificate = machine.evidence.certificate();
     json!({
         "positive": name(machine.pairing.positive),
@@ -269,8 +279,17 @@ pub(crate) fn table(page: &mut Page, model: &Model) {
     let certified: Vec<_> =
         model.machines().iter().filter_map(|machine| Some((machine, machine.evidence.certificate()?))).collect();
     if !certified.is_empty() {
-        let mut rows = vec![words(&["machine", "primal", "dual", "gap", "violation", "margin", "slack", "errors"])];
-        let mut kinds = vec![words(&["support vectors", "all", "on margin", "inside", "wrong side", "at C"])];
+        let classes = model.task().is_classification();
+        let errors = match model.task() {
+            Task::Classification => "errors",
+            Task::Regression { .. } => "",
+            Task::OneClass { .. } => "outside",
+        };
+        let mut rows = vec![words(&["machine", "primal", "dual", "gap", "violation", "margin", "slack", errors])];
+        let mut kinds = vec![words(match classes {
+            true => &["support vectors", "all", "on margin", "inside", "wrong side", "at C"],
+            false => &["support vectors", "all", "on the edge", "with slack", "at C"],
+        })];
         for (machine, certificate) in certified.iter().take(MOST) {
             let counts = certificate.counts;
             rows.push(vec![
@@ -281,10 +300,17 @@ pub(crate) fn table(page: &mut Page, model: &Model) {
                 brief(certificate.violation),
                 number(certificate.margin, 5),
                 number(certificate.slack_sum, 5),
-                format!("{} of {}", machine.training_errors, machine.rows),
+                match errors {
+                    "" => String::new(),
+                    _ => format!("{} of {}", machine.training_errors, machine.rows),
+                },
             ]);
-            let shown = [counts.support, counts.on_margin, counts.inside, counts.misclassified, counts.bounded];
-            kinds.push(std::iter::once(title(model, machine)).chain(shown.map(|count| count.to_string())).collect());
+            let mut shown = vec![counts.support, counts.on_margin, counts.inside, counts.misclassified, counts.bounded];
+            if !classes {
+                shown.remove(3);
+            }
+            let shown = shown.iter().map(ToString::to_string);
+            kinds.push(std::iter::once(title(model, machine)).chain(shown).collect());
         }
         page.table(&rows);
         page.text("");

@@ -50,7 +50,9 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
     let parts = model.parts();
     let mut page = Page::new();
     page.line("model", file);
-    page.line("classes", &listed(model.classes().iter().map(|label| short(label.text())), 8));
+    if model.task().is_classification() {
+        page.line("classes", &listed(model.classes().iter().map(|label| short(label.text())), 8));
+    }
     page.line(
         "columns",
         &match &parts.names {

@@ -3,7 +3,9 @@
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::data::Dataset;
+use maxmargin::metrics::Residuals;
 use maxmargin::model::Machine;
+use maxmargin::problem::Task;
 use maxmargin::{Model, Progress, Stop};
 use serde_json::{Value, json};
 
@@ -21,7 +23,7 @@ pub(crate) struct Trained<'a> {
     pub(crate) read_seconds: f64,
     pub(crate) train_seconds: f64,
     pub(crate) save_seconds: f64,
-    pub(crate) training_errors: usize,
+    pub(crate) training: Score,
     pub(crate) test: Option<Score>,
     /// What the user should know, in whole sentences.
     pub(crate) notes: Vec<String>,
@@ -44,20 +46,56 @@ pub(crate) struct Picture {
 }
 
 /// How well a model predicts some rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Score {
-    pub(crate) rows: usize,
-    pub(crate) errors: usize,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Score {
+    Classes { rows: usize, errors: usize },
+    Numbers(Residuals),
 }
 
 impl Score {
-    pub(crate) fn accuracy(self) -> f64 {
-        (self.rows - self.errors) as f64 / self.rows as f64
+    /// Wrong labels; `None` for numbers.
+    pub(crate) fn errors(self) -> Option<usize> {
+        match self {
+            Score::Classes { errors, .. } => Some(errors),
+            Score::Numbers(_) => None,
+        }
+    }
+
+    pub(crate) fn accuracy(self) -> Option<f64> {
+        match self {
+            Score::Classes { rows, errors } => Some((rows - errors) as f64 / rows as f64),
+            Score::Numbers(_) => None,
+        }
     }
 
     pub(crate) fn words(self) -> String {
-        let right = self.rows - self.errors;
-        format!("{} right ({right} of {})", percent(right, self.rows), counted(self.rows, "row"))
+        match self {
+            Score::Classes { rows, errors } => {
+                let right = rows - errors;
+                format!("{} right ({right} of {})", percent(right, rows), counted(rows, "row"))
+            }
+            Score::Numbers(found) => {
+                let r_squared = found.r_squared.map_or_else(String::new, |part| format!(", R² {}", number(part, 4)));
+                format!(
+                    "mean squared error {}, mean absolute error {}{r_squared} ({})",
+                    number(found.mean_squared_error, 5),
+                    number(found.mean_absolute_error, 5),
+                    counted(found.rows, "row")
+                )
+            }
+        }
+    }
+
+    pub(crate) fn json(self) -> Value {
+        match self {
+            Score::Classes { rows, errors } => json!({ "rows": rows, "errors": errors, "accuracy": self.accuracy() }),
+            Score::Numbers(found) => json!({
+                "rows": found.rows,
+                "mean_squared_error": found.mean_squared_error,
+                "mean_absolute_error": found.mean_absolute_error,
+                "r_squared": found.r_squared,
+            }),
+        }
     }
 }
 
@@ -91,8 +129,7 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     page.text("");
     machines::table(&mut page, model);
     page.text("");
-    let score = Score { rows: data.rows(), errors: trained.training_errors };
-    page.line("training", &score.words());
+    page.line("training", &training(trained));
     if let Some(test) = trained.test {
         page.line("test", &test.words());
     }
@@ -108,8 +145,22 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     page.finish()
 }
 
+/// How well the training rows are met.
+fn training(trained: &Trained<'_>) -> String {
+    match (trained.model.task(), trained.training) {
+        (Task::OneClass { .. }, Score::Classes { rows, errors }) => {
+            format!("{} inside ({} of {})", percent(rows - errors, rows), rows - errors, counted(rows, "row"))
+        }
+        (_, score) => score.words(),
+    }
+}
+
 /// Rows, columns and classes in words.
 fn size(data: &Dataset, model: &Model) -> String {
+    let rows_and_columns = format!("{}, {}", counted(data.rows(), "row"), counted(data.columns(), "column"));
+    if !model.task().is_classification() {
+        return rows_and_columns;
+    }
     let mut counts = vec![0usize; model.classes().len()];
     model.codes(data.labels()).into_iter().flatten().for_each(|code| counts[code as usize] += 1);
     let mut classes: Vec<String> = model
@@ -122,13 +173,7 @@ fn size(data: &Dataset, model: &Model) -> String {
     if model.classes().len() > 6 {
         classes.push("...".into());
     }
-    format!(
-        "{}, {}, {}: {}",
-        counted(data.rows(), "row"),
-        counted(data.columns(), "column"),
-        counted(model.classes().len(), "class"),
-        classes.join(", ")
-    )
+    format!("{rows_and_columns}, {}: {}", counted(model.classes().len(), "class"), classes.join(", "))
 }
 
 /// The one object that `train --json` prints.
@@ -157,6 +202,9 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
         "rows": data.rows(),
         "columns": data.columns(),
         "column_names": parts.names,
+        "task": parts.task.name(),
+        "epsilon": match parts.task { Task::Regression { epsilon } => Some(epsilon), _ => None },
+        "nu": match parts.task { Task::OneClass { nu } => Some(nu), _ => None },
         "classes": parts.classes.iter().map(|label| label.text()).collect::<Vec<_>>(),
         "solver": parts.solver,
         "solver_reason": trained.reason,
@@ -181,7 +229,8 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
             |(_, found)| found.map(|found| found.violation),
         ),
         "support_vectors": Support::of_model(model).json(),
-        "training_errors": trained.training_errors,
+        "training_errors": trained.training.errors(),
+        "training": trained.training.json(),
         "margin": extreme(|certificate| certificate.margin, f64::min),
         "slack_sum": sum(|certificate| certificate.slack_sum),
         "weights": only.and_then(|machine| machine.weights.as_ref()),
@@ -190,9 +239,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
             (Some((evidence, _)), _) => machines::joint_evidence(evidence),
             (None, only) => json!(only.map(|machine| machines::evidence(&machine.evidence))),
         },
-        "test": trained.test.map(|test| json!({
-            "rows": test.rows, "errors": test.errors, "accuracy": test.accuracy()
-        })),
+        "test": trained.test.map(Score::json),
         "machines": machines.iter().map(|machine| machines::json_of(model, machine)).collect::<Vec<_>>(),
         "notes": trained.notes.iter().chain(&trained.warnings).collect::<Vec<_>>(),
         "fingerprint": parts.fingerprint,
@@ -219,6 +266,7 @@ fn alpha(trained: &Trained<'_>, machine: &Machine) -> Vec<f64> {
         // Of classes trained together every α has a sign of its own.
         let sign = match model.parts().joint {
             Some(_) => 1.0,
+            None if !model.task().is_classification() => 1.0,
             None => codes[row].and_then(|code| machine.pairing.sign(code as usize)).unwrap_or(0.0),
         };
         alpha[row] = coefficient * sign;

@@ -8,14 +8,23 @@ fn refuse(kind: SolverKind, what: &str, help: &str) -> Error {
     Error::Combination { what: format!("the solver {} {what}", kind.name()), help: help.into() }
 }
 
-/// Other tasks than classification are for those who know of them.
+/// Other tasks than classification are for those who know of them, with the linear kernel.
 pub(super) fn task(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), Error> {
-    let knows = problem.kernel().is_linear() && matches!(kind, SolverKind::DualAscent | SolverKind::PrimalNewton);
-    if problem.task().is_classification() || knows {
+    if problem.task().is_classification() {
         return Ok(());
     }
-    let what = format!("tells classes apart: it does no {}", problem.task().name());
-    Err(refuse(kind, &what, "choose the linear kernel and the solver primal-newton or dual-ascent, or auto"))
+    let name = problem.task().name();
+    if !problem.kernel().is_linear() {
+        return Err(Error::Combination {
+            what: format!("{name} is done with the linear kernel only, not {}", problem.kernel().name()),
+            help: "choose kernel linear".into(),
+        });
+    }
+    if matches!(kind, SolverKind::DualAscent | SolverKind::PrimalNewton) {
+        return Ok(());
+    }
+    let what = format!("tells classes apart: it does no {name}");
+    Err(refuse(kind, &what, "choose the solver primal-newton or dual-ascent, or auto"))
 }
 
 /// The kernel must be linear.
