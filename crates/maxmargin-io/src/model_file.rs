@@ -16,7 +16,8 @@
 //! are read for ever, newer ones refused by name.
 //!
 //! Format 2 knows of weights of classes (`class_weights`, one a class) and of classes that were trained together: `multiclass` is `joint` or `crammer-singer`, and `joint` holds their one
-//! certificate. All other models are written as format 1, which older programs read.
+//! certificate. Format 3 knows of other tasks than classification (`task`, with ε or ν), of which a regression has no classes. All other
+//! models are written as format 1, which older programs read.
 
 use std::path::Path;
 
@@ -32,7 +33,7 @@ use crate::save_atomically;
 const MODEL: Kind<'static> = Kind {
     key: "maxmargin",
     noun: "model",
-    format: 2,
+    format: 3,
     when_other: "name a model file that train has written",
     when_damaged: "train the model again, or copy the file again",
 };
@@ -73,7 +74,11 @@ pub fn load_model(path: &Path) -> Result<Model, Error> {
 pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
-    let format = if parts.joint.is_some() || parts.class_weights.is_some() { 2 } else { 1 };
+    let format = match parts.task.is_classification() {
+        false => 3,
+        true if parts.joint.is_some() || parts.class_weights.is_some() => 2,
+        true => 1,
+    };
     container::to_bytes(&Kind { format, ..MODEL }, json, &tensors_of(parts))
 }
 
@@ -285,7 +290,7 @@ mod tests {
         let mut newer = bytes.clone();
         newer[place] = b'7';
         let error = model_from_bytes(&newer, "new.mm").unwrap_err();
-        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 2");
+        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 3");
         assert_eq!(error.help(), "update maxmargin");
     }
 

@@ -4,7 +4,7 @@ use maxmargin::certificate::Evidence;
 use maxmargin::error::listed;
 use maxmargin::kernel::{ChiSquare, KernelFunction, Laplacian, Polynomial, Rbf, Sigmoid};
 use maxmargin::model::Model;
-use maxmargin::problem::Loss;
+use maxmargin::problem::{Loss, Task};
 use maxmargin::training::Penalty;
 
 use crate::PlotOptions;
@@ -49,7 +49,7 @@ pub(crate) fn draw(model: &Model, view: &View<'_>, options: &PlotOptions) -> Res
     regions.sort_by(|a, b| b.area().total_cmp(&a.area()));
     let binary = model.machines().len() == 1;
     let borders = contour::boundaries(&regions);
-    let margins: Vec<_> = if binary {
+    let margins: Vec<_> = if binary && model.task().is_classification() {
         [-1.0, 1.0].iter().flat_map(|&level| contour::level_lines(side, &values, level)).collect()
     } else {
         Vec::new()
@@ -299,6 +299,9 @@ fn heading(scene: &mut Scene, frame: &Frame, model: &Model, marks: &Marks, optio
 /// Kernel, penalty and loss.
 fn what(model: &Model) -> String {
     let parts = model.parts();
+    if let Task::OneClass { nu } = parts.task {
+        return format!("{}, one class, ν = {}", kernel(&parts.kernel), short(nu));
+    }
     let penalty = match parts.penalty {
         Penalty::C(c) => format!("C = {}", short(c)),
         Penalty::COverN(c) => format!("C = {}/n", short(c)),
@@ -336,6 +339,9 @@ fn how_good(model: &Model, marks: &Marks) -> String {
         facts.push(counted(parts.support_rows.len(), "support vector", "support vectors"));
     }
     match (marks.errors, marks.training, model.machines()) {
+        (Some(outside), _, _) if !model.task().is_classification() => {
+            facts.push(format!("{outside} of {} rows outside", marks.rows));
+        }
         (Some(errors), Some(true), _) => facts.push(counted(errors, "training error", "training errors")),
         (Some(errors), _, _) => {
             facts.push(format!("{} on these {} rows", counted(errors, "error", "errors"), marks.rows));

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use maxmargin::data::{Dataset, Matrix};
 use maxmargin::error::{listed, quoted};
 use maxmargin::model::{Model, Pairing};
+use maxmargin::problem::Task;
 use maxmargin::workers::Workers;
 
 use crate::axis::Range;
@@ -304,7 +305,11 @@ fn rows_of_data(model: &Model, data: &Dataset, pairings: &[Pairing], workers: &W
     let parts = model.parts();
     let points = model.align(data)?.points;
     let values = model.decision_values(&points, workers);
-    let classes = model.codes(data.labels());
+    let classes = match model.task() {
+        // All rows are of the one class, whatever their labels are.
+        Task::OneClass { .. } => vec![Some(1); data.rows()],
+        _ => model.codes(data.labels()),
+    };
     let predicted =
         values.chunks(pairings.len()).map(|values| parts.multiclass.decide(pairings, parts.classes.len(), values));
     let errors = predicted.zip(&classes).filter(|(predicted, class)| **class != Some(*predicted)).count();
@@ -314,7 +319,7 @@ fn rows_of_data(model: &Model, data: &Dataset, pairings: &[Pairing], workers: &W
         for &row in &parts.support_rows {
             let row = row as usize;
             rings[row] = Some(match (pairings, classes[row].and_then(|class| pairings[0].sign(class as usize))) {
-                ([_], Some(sign)) => ring(sign * values[row], parts.tolerance),
+                ([_], Some(sign)) if model.task().is_classification() => ring(sign * values[row], parts.tolerance),
                 _ => Ring::Support,
             });
         }
