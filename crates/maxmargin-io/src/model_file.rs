@@ -173,10 +173,10 @@ fn fill(parts: &mut ModelParts, tensors: &Tensors<'_>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use maxmargin::data::{embedded, generate};
+    use maxmargin::data::{Label, Labels, embedded, generate};
     use maxmargin::kernel::{Custom, Gamma, KernelParams};
     use maxmargin::model::Multiclass;
-    use maxmargin::problem::Bias;
+    use maxmargin::problem::{Bias, Task};
     use maxmargin::solver::SolverKind;
     use maxmargin::{Dataset, TrainingParams, Unattended, Workers};
 
@@ -206,14 +206,19 @@ mod tests {
         let with = |kernel: KernelParams| TrainingParams { kernel, ..TrainingParams::default() };
         let folded = TrainingParams { bias: Bias::Folded, multiclass: Some(Multiclass::OneVsRest), ..with(rbf()) };
         let scaled = TrainingParams { scaling: maxmargin::data::ScalingKind::Standard, ..with(KernelParams::Linear) };
-        let positive = TrainingParams { positive: Some(maxmargin::data::Label::new("setosa")), ..with(rbf()) };
+        let positive = TrainingParams { positive: Some(Label::new("setosa")), ..with(rbf()) };
         let together = |multiclass: Multiclass, solver: Option<SolverKind>| TrainingParams {
             multiclass: Some(multiclass),
             solver,
             bias: Bias::Folded,
             ..with(KernelParams::Linear)
         };
+        let task = |task: Task| TrainingParams { task, ..with(KernelParams::Linear) };
+        let widths = (0..150).map(|row| Label::new(iris.matrix().row(row)[3].to_string()));
+        let numbers = iris.clone().with_labels(Labels::new(widths)).unwrap();
         vec![
+            (numbers, task(Task::Regression { epsilon: 0.1 })),
+            (iris.clone(), task(Task::OneClass { nu: 0.2 })),
             (iris.clone(), together(Multiclass::Joint, Some(SolverKind::Logistic))),
             (iris.clone(), together(Multiclass::Joint, Some(SolverKind::Lda))),
             (sparse.clone(), together(Multiclass::CrammerSinger, None)),
@@ -252,10 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn only_classes_trained_together_need_the_newer_format() {
+    fn only_classes_trained_together_and_other_tasks_need_a_newer_format() {
         for (_, model) in models() {
             let text = String::from_utf8_lossy(&model_to_bytes(&model).unwrap()).into_owned();
-            let format = if model.parts().joint.is_some() { r#"\"format\":2"# } else { r#"\"format\":1"# };
+            let format = match (model.task().is_classification(), model.parts().joint.is_some()) {
+                (false, _) => r#"\"format\":3"#,
+                (true, true) => r#"\"format\":2"#,
+                (true, false) => r#"\"format\":1"#,
+            };
             assert!(text.contains(format), "{}", model.parts().multiclass.name());
             assert_eq!(text.contains(r#"\"joint\":{"#), model.parts().joint.is_some());
         }

@@ -249,9 +249,13 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
     let signed: Vec<f64> = alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
     // u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩
     let products: Vec<f64> = match &solution.decision {
-        Decision::Linear { .. } => {
+        Decision::Linear { weights: own, bias: own_bias } => {
             let (weights, bias) = problem.weights_of_coefficients(&signed);
-            problem.decisions_of_weights(&weights, bias)
+            // Where w is made of these very coefficients, its products are known.
+            match weights == *own && (problem.bias() != Bias::Folded || bias == *own_bias) {
+                true => values.iter().map(|value| value - (own_bias - bias)).collect(),
+                false => problem.decisions_of_weights(&weights, bias),
+            }
         }
         Decision::Expansion { coefficients, bias } if *coefficients == signed => {
             values.iter().map(|value| value - bias).collect()

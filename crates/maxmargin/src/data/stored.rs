@@ -16,6 +16,25 @@ pub(crate) trait StoredRows: Sync {
     fn add_scaled(&self, row: usize, scale: f64, vector: &mut [f64]);
     /// Calls `visit(column, value)` for each stored entry, columns increasing.
     fn visit(&self, row: usize, visit: impl FnMut(usize, f64));
+
+    /// The dot products of a row with L vectors that lie side by side; of one alone it is [`StoredRows::dot`].
+    fn dot_lanes<const L: usize>(&self, row: usize, vectors: &[[f64; L]]) -> [f64; L];
+
+    /// Adds a row, scaled for each, to L vectors that lie side by side.
+    #[inline(always)]
+    fn add_lanes<const L: usize>(&self, row: usize, scales: &[f64; L], vectors: &mut [[f64; L]]) {
+        if L == 1 {
+            return self.add_scaled(row, scales[0], vectors.as_flattened_mut());
+        }
+        self.visit(
+            row,
+            #[inline(always)]
+            |column, value| {
+                let vector = &mut vectors[column];
+                (0..L).for_each(|lane| vector[lane] += value * scales[lane]);
+            },
+        );
+    }
 }
 
 /// Rows with all their zeros.
@@ -71,10 +90,28 @@ impl<T: Stored> StoredRows for DenseRows<'_, T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn visit(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
         let values = &self.values[row * self.columns..(row + 1) * self.columns];
         values.iter().enumerate().for_each(|(column, &value)| visit(column, value.into()));
+    }
+
+    #[inline(always)]
+    fn dot_lanes<const L: usize>(&self, row: usize, vectors: &[[f64; L]]) -> [f64; L] {
+        if L == 1 {
+            return [self.dot(row, vectors.as_flattened()); L];
+        }
+        let values = &self.values[row * self.columns..(row + 1) * self.columns];
+        let (blocks, rest) = values.as_chunks::<SPARSE_LANES>();
+        let (lines, end) = vectors[..self.columns].as_chunks::<SPARSE_LANES>();
+        let mut sums = [[0.0; L]; SPARSE_LANES];
+        for (block, lines) in blocks.iter().zip(lines) {
+            for k in 0..SPARSE_LANES {
+                add_line(&mut sums[k], block[k].into(), &lines[k]);
+            }
+        }
+        rest.iter().zip(end).for_each(|(&value, line)| add_line(&mut sums[0], value.into(), line));
+        folded_lines(sums)
     }
 }
 
@@ -103,13 +140,44 @@ impl<T: Stored> StoredRows for SparseRows<'_, T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn visit(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
         let (indices, values) = self.row(row);
         for (&column, &value) in indices.iter().zip(values) {
             visit(column as usize, value.into());
         }
     }
+
+    #[inline(always)]
+    fn dot_lanes<const L: usize>(&self, row: usize, vectors: &[[f64; L]]) -> [f64; L] {
+        if L == 1 {
+            return [self.dot(row, vectors.as_flattened()); L];
+        }
+        let (indices, values) = self.row(row);
+        let (blocks, rest) = indices.as_chunks::<SPARSE_LANES>();
+        let (numbers, end) = values.as_chunks::<SPARSE_LANES>();
+        let mut sums = [[0.0; L]; SPARSE_LANES];
+        for (columns, numbers) in blocks.iter().zip(numbers) {
+            for k in 0..SPARSE_LANES {
+                add_line(&mut sums[k], numbers[k].into(), &vectors[columns[k] as usize]);
+            }
+        }
+        for (&column, &value) in rest.iter().zip(end) {
+            add_line(&mut sums[0], value.into(), &vectors[column as usize]);
+        }
+        folded_lines(sums)
+    }
+}
+
+/// `sums += value · line`
+#[inline(always)]
+fn add_line<const L: usize>(sums: &mut [f64; L], value: f64, line: &[f64; L]) {
+    (0..L).for_each(|lane| sums[lane] += value * line[lane]);
+}
+
+#[inline(always)]
+fn folded_lines<const L: usize>(sums: [[f64; L]; SPARSE_LANES]) -> [f64; L] {
+    std::array::from_fn(|lane| (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]))
 }
 
 #[inline]

@@ -1,10 +1,14 @@
 //! Decision values and labels for new rows.
 
+use pulp::Arch;
+
 use super::multiclass::decide;
 use super::{Aligned, Model, Pairing};
+use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::data::{Dataset, Label};
 use crate::error::Error;
 use crate::kernel::{Expansion, Points};
+use crate::simd::vectorised;
 use crate::workers::Workers;
 
 /// Rows that one thread multiplies with weights at a time.
@@ -116,21 +120,63 @@ impl Model {
         Expansion::new(&order, lists)
     }
 
-    /// `⟨w, x⟩` for each row and machine.
+    /// `⟨w, x⟩` for each row and machine: several machines at a time, their weights side by side.
     fn products_with_weights(&self, points: &Points, workers: &Workers) -> Vec<f64> {
         let machines = self.machines().len();
         let mut values = vec![0.0; points.len() * machines];
         let alone = Workers::none();
         let work = points.matrix().entries().saturating_mul(machines);
         let workers = if work > WORTH_A_THREAD { workers } else { &alone };
-        workers.fill_chunks(&mut values, ROWS_A_CHUNK * machines, |start, chunk| {
-            for (k, out) in chunk.chunks_mut(machines).enumerate() {
-                let row = start / machines + k;
-                for (value, machine) in out.iter_mut().zip(self.machines()) {
-                    *value = machine.weights.as_ref().map_or(0.0, |weights| points.matrix().dot(row, weights));
+        let lists: Vec<&[f64]> =
+            self.machines().iter().map(|machine| machine.weights.as_deref().unwrap_or_default()).collect();
+        match lists.as_slice() {
+            [weights] => workers.fill_chunks(&mut values, ROWS_A_CHUNK, |start, chunk| {
+                for (k, value) in chunk.iter_mut().enumerate() {
+                    *value = points.matrix().dot(start + k, weights);
                 }
-            }
-        });
+            }),
+            lists => (0..machines).step_by(LANES).for_each(|first| {
+                let side_by_side = self.side_by_side(&lists[first..machines.min(first + LANES)]);
+                products_in_lanes(points, &side_by_side, workers, &mut values, machines, first);
+            }),
+        }
         values
     }
+
+    /// Weights of some machines by column.
+    fn side_by_side(&self, lists: &[&[f64]]) -> Vec<[f64; LANES]> {
+        let mut all = vec![[0.0; LANES]; self.parts.columns];
+        for (lane, weights) in lists.iter().enumerate() {
+            all.iter_mut().zip(*weights).for_each(|(line, &weight)| line[lane] = weight);
+        }
+        all
+    }
+}
+
+/// Machines whose weights lie side by side.
+const LANES: usize = 8;
+
+/// The products of all rows with some machines, from the `first` on.
+fn products_in_lanes(
+    points: &Points,
+    weights: &[[f64; LANES]],
+    workers: &Workers,
+    values: &mut [f64],
+    machines: usize,
+    first: usize,
+) {
+    let count = LANES.min(machines - first);
+    let arch = Arch::new();
+    workers.fill_chunks(values, ROWS_A_CHUNK * machines, |start, chunk| {
+        on_stored_rows!(points.matrix(), rows => vectorised(
+            arch,
+            #[inline(always)]
+            || {
+                for (k, out) in chunk.chunks_mut(machines).enumerate() {
+                    let products = rows.dot_lanes(start / machines + k, weights);
+                    out[first..first + count].copy_from_slice(&products[..count]);
+                }
+            },
+        ));
+    });
 }

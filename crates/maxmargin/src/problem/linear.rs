@@ -59,6 +59,11 @@ impl<'a> LinearProblem<'a> {
         self.matrix.columns()
     }
 
+    /// f_i of one row.
+    pub(crate) fn value(&self, i: usize, weights: &[f64], bias: f64) -> f64 {
+        on_stored_rows!(self.matrix, rows => rows.dot(self.rows[i], weights)) + bias
+    }
+
     /// f_i of every row.
     pub(crate) fn values(&self, weights: &[f64], bias: f64) -> Vec<f64> {
         let mut values = vec![0.0; self.len()];

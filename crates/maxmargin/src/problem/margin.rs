@@ -316,6 +316,11 @@ impl<'a> MarginProblem<'a> {
         linear.values(weights, bias)
     }
 
+    /// `f(x_i)` of a vector of weights, for one row.
+    pub(crate) fn decision_of_weights(&self, i: usize, weights: &[f64], bias: f64) -> f64 {
+        LinearProblem::of_margin(self).value(i, weights, bias)
+    }
+
     /// `w = Σ c_i x_i` and the folded bias `Σ c_i` (0 unless folded) of the coefficients `c_i` of a linear kernel.
     pub fn weights_of_coefficients(&self, coefficients: &[f64]) -> (Vec<f64>, f64) {
         let linear = LinearProblem::of_margin(self);

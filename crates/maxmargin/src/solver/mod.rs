@@ -303,6 +303,35 @@ pub fn solve_from(
     Ok(solution)
 }
 
+/// How many problems over the same rows, like this one, a solver takes at a time: 1 where it gains nothing from more.
+pub(crate) fn problems_at_a_time(kind: SolverKind, problem: &MarginProblem<'_>) -> usize {
+    match kind {
+        SolverKind::DualAscent if dual_ascent::solves_together(problem) => dual_ascent::MOST_LANES,
+        _ => 1,
+    }
+}
+
+/// Solves several problems over the same rows, with the same loss and bias, at once; each as well as it would be alone.
+///
+/// # Errors
+/// As [`supports`], for the first that is not.
+pub(crate) fn solve_together(
+    kind: SolverKind,
+    problems: &[MarginProblem<'_>],
+    settings: &Settings,
+    mut starts: Vec<Start>,
+    control: &mut dyn Control,
+) -> Result<Vec<Solution>, Error> {
+    problems.iter().try_for_each(|problem| supports(kind, problem, settings))?;
+    match (problems, starts.pop()) {
+        ([problem], Some(start)) => Ok(vec![solve_from(kind, problem, settings, start, control)?]),
+        (_, last) => {
+            starts.extend(last);
+            Ok(dual_ascent::solve_together(problems, settings, starts, control))
+        }
+    }
+}
+
 /// Solves a problem through its dual, and reads the decision function off the dual's solution.
 ///
 /// ```text

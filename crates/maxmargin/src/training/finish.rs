@@ -18,8 +18,8 @@ pub(super) fn finish(
     if let (Decision::Expansion { coefficients, .. }, Some(alpha)) = (&solution.decision, &mut solution.alpha) {
         *alpha = coefficients.iter().zip(problem.signs()).map(|(coefficient, sign)| coefficient * sign).collect();
     }
-    // Where that is cheap, the values are the model's own, and not what the solver kept of them.
-    if is_cheap(problem, &solution.decision) || solution.decision_values.is_none() {
+    // Where that is cheap, the values are the model's own, and not what the solver kept of them; unless they are just that.
+    if is_cheap(problem, &solution.decision) && !are_own(problem, &solution) || solution.decision_values.is_none() {
         solution.decision_values = Some(decision_values(problem, &solution.decision));
     }
     let mut evidence = certify(problem, &solution, tolerance);
@@ -84,6 +84,16 @@ const FEW_VALUES: usize = 1 << 16;
 
 /// Rows that decision values are checked at.
 const SAMPLE: usize = 64;
+
+/// Whether the decision values that a linear solver kept are the model's own to the bit, by a sample of rows.
+fn are_own(problem: &MarginProblem<'_>, solution: &Solution) -> bool {
+    let (Decision::Linear { weights, bias }, Some(values)) = (&solution.decision, &solution.decision_values) else {
+        return false;
+    };
+    let sample = SAMPLE.min(problem.len());
+    let places = (0..sample).map(|k| k * problem.len() / sample);
+    places.into_iter().all(|i| problem.decision_of_weights(i, weights, *bias) == values[i])
+}
 
 /// Whether decision values from scratch cost a pass over the data, or a few thousand kernel values.
 fn is_cheap(problem: &MarginProblem<'_>, decision: &Decision) -> bool {

@@ -37,6 +37,14 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// Machines that are trained together, by their numbers; one alone, in most cases.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) numbers: Vec<usize>,
+    /// The solver of several, and why, where it was not named.
+    pub(super) solver: Option<(SolverKind, Option<String>)>,
+}
+
 /// Adds the number of the machine to what passes through, and makes checkpoints of snapshots.
 struct OfMachine<'a> {
     inner: &'a mut dyn Control,
@@ -95,8 +103,12 @@ const SMALL_MACHINE: usize = 4_000;
 const LARGE_MACHINE: usize = 100_000;
 
 /// Whether machines side by side, each on one thread, are faster than one after the other on all threads.
-pub(super) fn pays_side_by_side(shared: &Shared<'_>) -> bool {
+pub(super) fn pays_side_by_side(shared: &Shared<'_>, groups: &[Group]) -> bool {
     let (machines, threads) = (shared.pairings.len(), shared.workers.threads());
+    if groups.len() < machines {
+        // Those that are trained together use one thread.
+        return threads > 1 && groups.len() > 1;
+    }
     let sizes = class_sizes(shared.labels);
     let largest = shared.pairings.iter().map(|pairing| pairing.rows(&sizes)).max().unwrap_or(0);
     let enough = machines >= 2 * threads && largest <= LARGE_MACHINE;
@@ -120,6 +132,30 @@ impl Training {
             machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
         let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem, &self.params.settings).0);
         solver::supports(kind, &problem.sharing(shared.values), &self.params.settings)
+    }
+
+    /// The machines in groups that are trained together: classes against the rest, where the solver gains from it. It depends on
+    /// the problem alone, and not on the threads, so the bits do not either.
+    pub(super) fn groups(&self, shared: &Shared<'_>, parts: &ModelParts) -> Result<Vec<Group>, Error> {
+        let count = shared.pairings.len();
+        let alone = || (0..count).map(|number| Group { numbers: vec![number], solver: None }).collect();
+        let against_rest = shared.pairings.iter().all(|pairing| pairing.negative.is_none());
+        if count < 2 || !against_rest {
+            return Ok(alone());
+        }
+        let (kernel, points, workers) = (shared.kernel, shared.points, shared.workers);
+        let (problem, _) = machine_problem(kernel, points, workers, shared.answers(), shared.pairings[0], parts)?;
+        let settings = &self.params.settings;
+        let solver = self.params.solver.map_or_else(|| solver::choose(&problem, settings), |kind| (kind, None));
+        let most = solver::problems_at_a_time(solver.0, &problem);
+        if most < 2 {
+            return Ok(alone());
+        }
+        // An even number of about equal ones, so that two threads have the same to do.
+        let groups = count.div_ceil(most).next_multiple_of(if count < 4 { 1 } else { 2 });
+        let place = |k: usize| k * count / groups;
+        let group = |k: usize| Group { numbers: (place(k)..place(k + 1)).collect(), solver: Some(solver.clone()) };
+        Ok((0..groups).map(group).collect())
     }
 
     /// A place for kernel values that several machines need, where these are small enough to be solved as a whole.
@@ -171,39 +207,38 @@ impl Training {
         self.bytes_of_largest(shared) <= self.memory_side_by_side(shared)
     }
 
-    /// Trains the machines that are not done, each on all threads. Their states are kept up to date; those that the control
-    /// broke are handed back, since theirs is not the state of a machine that is done.
+    /// Trains the machines that are not done, each group on all threads. Their states are kept up to date; those that the
+    /// control broke are handed back, since theirs is not the state of a machine that is done.
     pub(super) fn fit_one_by_one(
         &self,
+        groups: &[Group],
         shared: &Shared<'_>,
         parts: &ModelParts,
         checkpoint: &mut Checkpoint,
         control: &mut dyn Control,
     ) -> Result<Vec<Option<FinishedMachine>>, Error> {
-        let mut all_broken = Vec::new();
-        for number in 0..shared.pairings.len() {
-            if matches!(checkpoint.machines[number], MachineState::Finished(_)) {
-                all_broken.push(None);
-                continue;
-            }
-            let (state, machine) = (checkpoint.machines[number].clone(), (number, shared.pairings.len()));
+        let count = shared.pairings.len();
+        let mut broken: Vec<Option<FinishedMachine>> = (0..count).map(|_| None).collect();
+        for group in left(groups, checkpoint) {
+            let states: Vec<_> = group.numbers.iter().map(|&number| checkpoint.machines[number].clone()).collect();
+            let machine = (group.numbers[0], count);
             let mut control = OfMachine { inner: control, machine, solver: None, checkpoint, broke: false };
-            let finished = self.fit_machine(number, shared, parts, &state, &self.params.settings, &mut control)?;
+            let finished = self.fit_group(&group, shared, parts, &states, &self.params.settings, &mut control)?;
             if control.broke {
-                all_broken.push(Some(finished));
+                group.numbers.iter().zip(finished).for_each(|(&number, finished)| broken[number] = Some(finished));
                 continue;
             }
-            control.checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
+            keep_finished(control.checkpoint, &group, finished);
             control.offer_checkpoint();
-            all_broken.push(None);
         }
-        Ok(all_broken)
+        Ok(broken)
     }
 
-    /// The same with as many machines at a time as there are threads, each on one. Threads change no bits, so neither does
+    /// The same with as many groups at a time as there are threads, each on one. Threads change no bits, so neither does
     /// this. The control is asked on the calling thread; a machine that is under way is not part of a checkpoint.
     pub(super) fn fit_side_by_side(
         &self,
+        groups: &[Group],
         shared: &Shared<'_>,
         parts: &ModelParts,
         checkpoint: &mut Checkpoint,
@@ -214,37 +249,40 @@ impl Training {
         let one = Shared { workers: &alone, ..*shared };
         let settings = Settings { memory: self.memory_side_by_side(shared), ..self.params.settings.clone() };
         // The largest first, so that none is left for the end.
-        let mut waiting: Vec<usize> =
-            (0..count).filter(|&number| !matches!(checkpoint.machines[number], MachineState::Finished(_))).collect();
+        let mut groups = left(groups, checkpoint);
         let sizes = class_sizes(shared.labels);
-        let size = |number: usize| shared.pairings[number].rows(&sizes);
-        waiting.sort_by_key(|&number| std::cmp::Reverse(size(number)));
+        let size = |group: &Group| group.numbers.iter().map(|&number| shared.pairings[number].rows(&sizes)).sum();
+        groups.sort_by_key(|group| std::cmp::Reverse::<usize>(size(group)));
         let states: Vec<MachineState> = checkpoint.machines.clone();
         let mut broken: Vec<Option<FinishedMachine>> = (0..count).map(|_| None).collect();
         let mut failed: Option<(usize, Error)> = None;
-        let work = |number: usize, control: &mut dyn MachineControl| {
-            self.fit_machine(number, &one, parts, &states[number], &settings, control)
+        let waiting: Vec<usize> = (0..groups.len()).collect();
+        let work = |k: usize, control: &mut dyn MachineControl| {
+            let states: Vec<_> = groups[k].numbers.iter().map(|&number| states[number].clone()).collect();
+            self.fit_group(&groups[k], &one, parts, &states, &settings, control)
         };
-        relay::run(shared.workers, &waiting, count, work, control, |event, control| {
-            let number = match event {
+        relay::run(shared.workers, &waiting, groups.len(), work, control, |event, control| {
+            match event {
                 // Before the certificates of what was broken, which may take long.
-                Event::Broke => count - 1,
+                Event::Broke => {}
                 Event::Done { number, result: Ok(finished), broke: false } => {
-                    checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
-                    number
+                    keep_finished(checkpoint, &groups[number], finished);
                 }
                 Event::Done { number, result: Ok(finished), broke: true } => {
-                    broken[number] = Some(finished);
+                    let numbers = &groups[number].numbers;
+                    numbers.iter().zip(finished).for_each(|(&number, finished)| broken[number] = Some(finished));
                     return;
                 }
                 Event::Done { number, result: Err(error), .. } => {
-                    if failed.as_ref().is_none_or(|(other, _)| number < *other) {
-                        failed = Some((number, error));
+                    let first = groups[number].numbers[0];
+                    if failed.as_ref().is_none_or(|(other, _)| first < *other) {
+                        failed = Some((first, error));
                     }
                     return;
                 }
-            };
-            if control.wants_snapshot(&Progress { machine: (number, count), ..Progress::default() }) {
+            }
+            let machine = (count - 1, count);
+            if control.wants_snapshot(&Progress { machine, ..Progress::default() }) {
                 control.keep_checkpoint(checkpoint);
             }
         });
@@ -252,5 +290,20 @@ impl Training {
             Some((_, error)) => Err(error),
             None => Ok(broken),
         }
+    }
+}
+
+/// The groups of the machines that are not done.
+fn left(groups: &[Group], checkpoint: &Checkpoint) -> Vec<Group> {
+    let waits = |number: &usize| !matches!(checkpoint.machines[*number], MachineState::Finished(_));
+    let left =
+        |group: &Group| Group { numbers: group.numbers.iter().copied().filter(waits).collect(), ..group.clone() };
+    groups.iter().map(left).filter(|group| !group.numbers.is_empty()).collect()
+}
+
+/// The machines of a group are done.
+fn keep_finished(checkpoint: &mut Checkpoint, group: &Group, finished: Vec<FinishedMachine>) {
+    for (&number, finished) in group.numbers.iter().zip(finished) {
+        checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
     }
 }

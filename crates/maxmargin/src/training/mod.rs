@@ -24,7 +24,7 @@ pub(crate) use class_weights::row_weights;
 use finish::finish;
 pub(crate) use finish::training_errors;
 pub(crate) use joint::joint_problem;
-use machines::{Shared, pays_side_by_side};
+use machines::{Group, Shared, pays_side_by_side};
 pub use params::{Penalty, TrainingParams};
 
 /// Checked parameters.
@@ -165,10 +165,11 @@ impl Training {
         shared.values = values.as_ref();
         self.check_largest(&shared, &parts)?;
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
-        let side_by_side = pays_side_by_side(&shared) && self.fits_side_by_side(&shared);
+        let groups = self.groups(&shared, &parts)?;
+        let side_by_side = pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
         let broken = match side_by_side {
-            true => self.fit_side_by_side(&shared, &parts, &mut checkpoint, control)?,
-            false => self.fit_one_by_one(&shared, &parts, &mut checkpoint, control)?,
+            true => self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, control)?,
+            false => self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?,
         };
         let mut expansions = Vec::new();
         for (state, broken) in checkpoint.machines.into_iter().zip(broken) {
@@ -209,45 +210,57 @@ impl Training {
         Ok(labels)
     }
 
-    /// Trains one machine from the state it is in.
-    fn fit_machine(
+    /// Trains the machines of a group from the states they are in. Several at once have a solver that gains from it.
+    fn fit_group(
         &self,
-        number: usize,
+        group: &Group,
         shared: &Shared<'_>,
         parts: &ModelParts,
-        state: &MachineState,
+        states: &[MachineState],
         settings: &Settings,
         control: &mut dyn MachineControl,
-    ) -> Result<FinishedMachine, Error> {
-        let pairing = shared.pairings[number];
-        let labels = shared.labels;
-        let (problem, cost) =
-            machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
-        let problem = problem.sharing(shared.values);
-        let (kind, reason) = match self.params.solver {
-            Some(kind) => (kind, None),
-            None => solver::choose(&problem, settings),
+    ) -> Result<Vec<FinishedMachine>, Error> {
+        let (labels, Group { numbers, solver }) = (shared.labels, group);
+        let (mut problems, mut costs) = (Vec::new(), Vec::new());
+        for &number in numbers {
+            let pairing = shared.pairings[number];
+            let (problem, cost) =
+                machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
+            problems.push(problem.sharing(shared.values));
+            costs.push(cost);
+        }
+        let (kind, reason) = match (solver.clone(), self.params.solver) {
+            (Some(chosen), _) => chosen,
+            (None, Some(kind)) => (kind, None),
+            (None, None) => solver::choose(&problems[0], settings),
         };
         // Before the search for a separator, which is dear: what this solver cannot do it says at once.
-        solver::supports(kind, &problem, settings)?;
+        solver::supports(kind, &problems[0], settings)?;
         control.begin(kind);
-        let start = state.start(kind, &problem);
-        // A snapshot is there because the search has found a separator.
-        if problem.hard() && !matches!(start, Start::Snapshot(_)) {
-            let name = |class: usize| labels.classes()[class].text().to_string();
-            let negative = pairing.negative.map_or_else(|| "rest".to_string(), name);
-            let classes = (negative, name(pairing.positive));
-            // Where the search is, is not where the machine is: a closure keeps no snapshots.
-            check_separable(&problem, classes, settings, &mut |progress: Progress| control.poll(progress))?;
+        let starts: Vec<Start> = states.iter().zip(&problems).map(|(state, own)| state.start(kind, own)).collect();
+        for ((problem, start), &number) in problems.iter().zip(&starts).zip(numbers) {
+            // A snapshot is there because the search has found a separator.
+            if problem.hard() && !matches!(start, Start::Snapshot(_)) {
+                let name = |class: usize| labels.classes()[class].text().to_string();
+                let Pairing { positive, negative } = shared.pairings[number];
+                let classes = (negative.map_or_else(|| "rest".to_string(), name), name(positive));
+                // Where the search is, is not where the machine is: a closure keeps no snapshots.
+                check_separable(problem, classes, settings, &mut |progress: Progress| control.poll(progress))?;
+            }
         }
-        let mut solution = solver::solve_from(kind, &problem, settings, start, control)?;
+        let solutions = solver::solve_together(kind, &problems, settings, starts, control)?;
         // Before the certificate, which may take long.
         control.end();
-        if number == 0 {
-            solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
+        let mut finished = Vec::new();
+        for (k, mut solution) in solutions.into_iter().enumerate() {
+            if numbers[k] == 0 {
+                solution.notes.extend(reason.iter().map(|reason| format!("solver {}: {reason}", kind.name())));
+            }
+            let tolerance = self.params.settings.tolerance;
+            let (machine, expansion) = finish(&problems[k], solution, shared.pairings[numbers[k]], costs[k], tolerance);
+            finished.push(FinishedMachine { solver: kind, machine, expansion });
         }
-        let (machine, expansion) = finish(&problem, solution, pairing, cost, self.params.settings.tolerance);
-        Ok(FinishedMachine { solver: kind, machine, expansion })
+        Ok(finished)
     }
 }
 

@@ -1,28 +1,37 @@
 //! Dual ascent with the linear kernel: w is kept, and a step costs the non-zeros of a row.
+//!
+//! Machines over the same rows (each class against the rest) climb side by side, in lanes: their weights lie next to each other,
+//! `[column][machine]`, so that an entry of a row meets those of all machines in one place of the memory. Each machine
+//! takes its own steps and ends by itself; the order of the rows is common to all.
 
 use std::ops::ControlFlow;
 
+use pulp::Arch;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
+use super::check::{Check, Climb, End, HUGE};
+use super::step::{Step, step};
 use crate::control::{Control, Progress, Stop};
 use crate::data::stored::{StoredRows, on_stored_rows};
-use crate::problem::{Bias, Direction, LinearProblem, Passes, RowLoss, dot};
+use crate::problem::{Bias, Direction, LinearProblem, RowLoss};
+use crate::simd::vectorised;
 use crate::solver::Settings;
 
+/// The most machines that climb side by side: one vector of the widest registers, and one line of the caches.
+pub(crate) const MOST_LANES: usize = 8;
+
 /// Where the sweeps ended.
-pub(in crate::solver) struct Ascent {
-    /// `w = Σ c_i x_i`, and b.
-    pub(in crate::solver) point: Direction,
-    /// c_i
-    pub(in crate::solver) coefficients: Vec<f64>,
-    pub(in crate::solver) stop: Stop,
-    pub(in crate::solver) sweeps: u64,
+pub(super) struct Ascent {
+    pub(super) end: End,
+    pub(super) stop: Stop,
+    pub(super) sweeps: u64,
 }
 
-/// Maximises (LP.2), from coefficients that are clipped to what their loss allows.
+/// Maximises (LP.2) for each problem, from coefficients that are clipped to what their loss allows.
 ///
+/// The problems have the same rows, loss and bias, and are [`MOST_LANES`] at most; `starts` has a start or none for each.
 /// An explicit bias is the multiplier of `Σ c_i = q`, which is approached from outside: with `S = Σ c_i − q`
 ///
 /// ```text
@@ -30,65 +39,49 @@ pub(in crate::solver) struct Ascent {
 /// ```
 ///
 /// which is the method of multipliers, one sweep to a step. With ρ = 1 and b left at 0 it is a folded bias.
-pub(in crate::solver) fn ascend(
-    problem: &LinearProblem<'_>,
-    start: Option<&[f64]>,
+pub(super) fn ascend(
+    problems: &[LinearProblem<'_>],
+    starts: &[Option<Vec<f64>>],
     settings: &Settings,
     control: &mut dyn Control,
-) -> Ascent {
-    let mut passes = Passes::new(problem);
-    let clip = |i: usize, c: f64| problem.loss.clipped(c, problem.targets[i], problem.costs[i]);
-    let coefficients: Vec<f64> = match start {
-        Some(start) if start.len() == problem.len() => start.iter().enumerate().map(|(i, &c)| clip(i, c)).collect(),
-        _ => (0..problem.len()).map(|i| first(problem.loss, problem.targets[i], problem.costs[i])).collect(),
-    };
-    let Direction { weights, bias: sum } = match coefficients.iter().all(|&c| c == 0.0) {
-        true => Direction::zero(problem.columns()),
-        false => passes.combine(&coefficients),
-    };
-    let strength = match problem.bias {
-        Bias::Explicit => mean_square(problem).max(f64::MIN_POSITIVE),
-        Bias::Folded => 1.0,
-        Bias::None => 0.0,
-    };
-    let sum = sum - problem.pull_on_bias;
-    let mut climb = Climb { weights, multiplier: 0.0, sum, strength, coefficients, sweeps: 0 };
-    let mut check = Check { problem, passes };
-    let stop =
-        on_stored_rows!(problem.matrix, rows => sweep(problem, &rows, &mut climb, &mut check, settings, control));
-    let (ControlFlow::Break(stop) | ControlFlow::Continue(stop)) = stop;
-    let (point, coefficients) = check.mended(&climb);
-    let bias = match problem.bias {
-        Bias::Explicit => check.best_bias(&problem.values(&point.weights, 0.0), climb.bias()),
-        Bias::Folded => point.bias,
-        Bias::None => 0.0,
-    };
-    Ascent { point: Direction { weights: point.weights, bias }, coefficients, stop, sweeps: climb.sweeps }
+) -> Vec<Ascent> {
+    match problems {
+        [] => Vec::new(),
+        [_] => ascend_in_lanes::<1>(problems, starts, settings, control),
+        _ if problems.len() <= MOST_LANES / 2 => {
+            ascend_in_lanes::<{ MOST_LANES / 2 }>(problems, starts, settings, control)
+        }
+        _ => ascend_in_lanes::<MOST_LANES>(problems, starts, settings, control),
+    }
+}
+
+fn ascend_in_lanes<const L: usize>(
+    problems: &[LinearProblem<'_>],
+    starts: &[Option<Vec<f64>>],
+    settings: &Settings,
+    control: &mut dyn Control,
+) -> Vec<Ascent> {
+    let mut checks: Vec<Check<'_, '_>> = problems.iter().map(Check::new).collect();
+    let mut lanes = Lanes::<L>::begin(problems, starts, &mut checks);
+    let broken = on_stored_rows!(problems[0].matrix, rows => {
+        lanes.climb(problems, &rows, &mut checks, settings, control)
+    });
+    let mut found = Vec::new();
+    for (number, check) in checks.iter_mut().enumerate() {
+        let end = check.end(&lanes.of(number));
+        let (stop, sweeps) = match (lanes.lanes[number].ended, &broken) {
+            (Some(ended), _) => ended,
+            (None, ControlFlow::Break(stop)) => (*stop, lanes.sweeps),
+            (None, ControlFlow::Continue(())) => (Stop::Stalled, lanes.sweeps),
+        };
+        found.push(Ascent { end, stop, sweeps });
+    }
+    found
 }
 
 /// The mean of ‖x_i‖².
 fn mean_square(problem: &LinearProblem<'_>) -> f64 {
     (0..problem.len()).map(|i| problem.square(i)).sum::<f64>() / problem.len().max(1) as f64
-}
-
-/// Where the sweeps are.
-struct Climb {
-    weights: Vec<f64>,
-    /// b of (DA.2)
-    multiplier: f64,
-    /// S of (DA.2)
-    sum: f64,
-    /// ρ of (DA.2)
-    strength: f64,
-    coefficients: Vec<f64>,
-    sweeps: u64,
-}
-
-impl Climb {
-    /// What is added to ⟨w, x⟩.
-    fn bias(&self) -> f64 {
-        self.multiplier + self.strength * self.sum // (DA.2)
-    }
 }
 
 /// Where c begins: the dual of logistic loss has no slope at its ends.
@@ -101,90 +94,238 @@ fn first(loss: RowLoss, target: f64, cost: f64) -> f64 {
 const RUN: usize = 16;
 /// Runs between two looks at the control.
 const RUNS_A_POLL: usize = 16;
-/// Stands for a row that is left out of the sweeps to come.
-const LEFT_OUT: u32 = u32::MAX;
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 1_000_000;
 /// A gap is computed once what the sweep has seen of it is within so many times what is asked for.
 const LIKELY: f64 = 1.5;
-/// A slope of this size is on its way to infinity.
-const HUGE: f64 = 1e250;
 
-/// Sweeps until the tolerance or the gap is reached.
-fn sweep(
-    problem: &LinearProblem<'_>,
-    rows: &impl StoredRows,
-    climb: &mut Climb,
-    check: &mut Check<'_, '_>,
-    settings: &Settings,
-    control: &mut dyn Control,
-) -> ControlFlow<Stop, Stop> {
-    let (n, loss) = (problem.len(), problem.loss);
-    let explicit = problem.bias == Bias::Explicit;
-    let curvature_of_bias = if explicit { climb.strength } else { 0.0 };
-    control.poll(Progress::default())?;
-    let mut random = Pcg64::seed_from_u64(settings.seed);
-    let mut active: Vec<u32> = (0..n as u32).collect();
-    // Rows at a bound whose slope points outward by more than this are left out.
-    let mut outward = f64::INFINITY;
-    loop {
-        let whole = active.len() == n;
-        let mut runs: Vec<u32> = (0..active.len().div_ceil(RUN) as u32).collect();
-        runs.shuffle(&mut random);
-        let (mut violation, mut gap, mut moved, mut size) = (0.0f64, 0.0, 0.0, 0.0);
-        for (number, &run) in runs.iter().enumerate() {
-            if number % RUNS_A_POLL == 0 {
-                let progress = Progress { iteration: climb.sweeps, violation: Some(violation), ..Progress::default() };
-                control.poll(progress)?;
+/// The machines that climb, and where they are.
+struct Lanes<const L: usize> {
+    /// `[column][machine]`
+    weights: Vec<[f64; L]>,
+    /// b of (DA.2)
+    multipliers: [f64; L],
+    /// S of (DA.2)
+    sums: [f64; L],
+    /// ρ of (DA.2)
+    strength: f64,
+    /// c, `[row][machine]`
+    coefficients: Vec<[f64; L]>,
+    /// For each row the machines that visit it: a bit each.
+    visitors: Vec<u8>,
+    lanes: [Lane; L],
+    sweeps: u64,
+}
+
+/// A machine, and what it saw in a sweep.
+#[derive(Clone, Copy, Default)]
+struct Lane {
+    /// Why it ended, after how many sweeps.
+    ended: Option<(Stop, u64)>,
+    /// Rows at a bound whose slope points outward by more than this are left out.
+    outward: f64,
+    /// How many rows are left out.
+    left_out: usize,
+    violation: f64,
+    gap: f64,
+    moved: f64,
+    size: f64,
+}
+
+impl<const L: usize> Lanes<L> {
+    fn begin(problems: &[LinearProblem<'_>], starts: &[Option<Vec<f64>>], checks: &mut [Check<'_, '_>]) -> Self {
+        let shared = &problems[0];
+        let mut lanes = Lanes {
+            weights: vec![[0.0; L]; shared.columns()],
+            multipliers: [0.0; L],
+            sums: [0.0; L],
+            strength: match shared.bias {
+                Bias::Explicit => mean_square(shared).max(f64::MIN_POSITIVE),
+                Bias::Folded => 1.0,
+                Bias::None => 0.0,
+            },
+            coefficients: vec![[0.0; L]; shared.len()],
+            visitors: vec![0; shared.len()],
+            lanes: [Lane { outward: f64::INFINITY, ..Lane::default() }; L],
+            sweeps: 0,
+        };
+        for (number, problem) in problems.iter().enumerate() {
+            let (loss, targets, costs) = (problem.loss, problem.targets, problem.costs);
+            let coefficients: Vec<f64> = match &starts[number] {
+                Some(start) if start.len() == problem.len() => {
+                    (0..problem.len()).map(|i| loss.clipped(start[i], targets[i], costs[i])).collect()
+                }
+                _ => (0..problem.len()).map(|i| first(loss, targets[i], costs[i])).collect(),
+            };
+            let Direction { weights, bias } = checks[number].combine(&coefficients);
+            lanes.sums[number] = bias - problem.pull_on_bias;
+            lanes.weights.iter_mut().zip(weights).for_each(|(own, weight)| own[number] = weight);
+            lanes.coefficients.iter_mut().zip(coefficients).for_each(|(own, c)| own[number] = c);
+            lanes.visit_all(number);
+        }
+        lanes
+    }
+
+    /// One machine.
+    fn of(&self, number: usize) -> Climb {
+        Climb {
+            weights: self.weights.iter().map(|weights| weights[number]).collect(),
+            sum: self.sums[number],
+            bias: self.bias(number),
+            coefficients: self.coefficients.iter().map(|coefficients| coefficients[number]).collect(),
+        }
+    }
+
+    /// What is added to ⟨w, x⟩.
+    #[inline(always)]
+    fn bias(&self, number: usize) -> f64 {
+        self.multipliers[number] + self.strength * self.sums[number] // (DA.2)
+    }
+
+    /// A machine visits all rows again.
+    fn visit_all(&mut self, number: usize) {
+        self.visitors.iter_mut().for_each(|visitors| *visitors |= 1 << number);
+        self.lanes[number].outward = f64::INFINITY;
+        self.lanes[number].left_out = 0;
+    }
+
+    /// A machine is done, and visits no row.
+    fn end(&mut self, number: usize, stop: Stop) {
+        self.visitors.iter_mut().for_each(|visitors| *visitors &= !(1 << number));
+        self.lanes[number].ended = Some((stop, self.sweeps));
+    }
+
+    /// Sweeps until every machine has reached the tolerance or the gap.
+    fn climb(
+        &mut self,
+        problems: &[LinearProblem<'_>],
+        rows: &impl StoredRows,
+        checks: &mut [Check<'_, '_>],
+        settings: &Settings,
+        control: &mut dyn Control,
+    ) -> ControlFlow<Stop> {
+        let n = problems[0].len();
+        control.poll(Progress::default())?;
+        let mut random = Pcg64::seed_from_u64(settings.seed);
+        let mut active: Vec<u32> = (0..n as u32).collect();
+        let arch = Arch::new();
+        while self.lanes[..problems.len()].iter().any(|lane| lane.ended.is_none()) {
+            let whole = self.lanes.map(|lane| lane.left_out == 0);
+            for lane in &mut self.lanes {
+                (lane.violation, lane.gap, lane.moved, lane.size) = (0.0, 0.0, 0.0, 0.0);
             }
-            let span = run as usize * RUN..((run as usize + 1) * RUN).min(active.len());
-            active[span.clone()].shuffle(&mut random);
-            for place in span {
-                let i = active[place] as usize;
-                let (row, target, cost) = (problem.rows[i], problem.targets[i], problem.costs[i]);
-                let f = rows.dot(row, &climb.weights) + climb.bias();
-                let old = climb.coefficients[i];
-                let square = problem.square(i) + curvature_of_bias;
-                let Step { target: new, slope, outward: points } = step(loss, target, cost, f, old, square);
-                if points.is_some_and(|by| by > outward) {
-                    active[place] = LEFT_OUT;
+            let mut runs: Vec<u32> = (0..active.len().div_ceil(RUN) as u32).collect();
+            runs.shuffle(&mut random);
+            for runs in runs.chunks(RUNS_A_POLL) {
+                let violation = self.lanes.iter().map(|lane| lane.violation).fold(0.0, f64::max);
+                control.poll(Progress { iteration: self.sweeps, violation: Some(violation), ..Progress::default() })?;
+                for &run in runs {
+                    let span = run as usize * RUN..((run as usize + 1) * RUN).min(active.len());
+                    active[span.clone()].shuffle(&mut random);
+                    if L == 1 {
+                        self.visit(problems, rows, &active[span]);
+                    } else {
+                        vectorised(
+                            arch,
+                            #[inline(always)]
+                            || self.visit(problems, rows, &active[span]),
+                        );
+                    }
+                }
+            }
+            self.sweeps += 1;
+            for number in 0..problems.len() {
+                if self.lanes[number].ended.is_none() {
+                    self.judge(number, problems, &mut checks[number], settings, whole[number]);
+                }
+            }
+            active.retain(|&i| self.visitors[i as usize] != 0);
+            if self.visitors.iter().filter(|&&visitors| visitors != 0).count() > active.len() {
+                active = (0..n as u32).filter(|&i| self.visitors[i as usize] != 0).collect();
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Takes the steps of some rows, in their order.
+    #[inline(always)]
+    fn visit(&mut self, problems: &[LinearProblem<'_>], rows: &impl StoredRows, places: &[u32]) {
+        let shared = &problems[0];
+        let curvature_of_bias = if shared.bias == Bias::Explicit { self.strength } else { 0.0 };
+        for &place in places {
+            let i = place as usize;
+            let (row, square) = (shared.rows[i], shared.square(i) + curvature_of_bias);
+            let products = rows.dot_lanes(row, &self.weights);
+            let mut changes = [0.0; L];
+            let mut moves = false;
+            for (number, problem) in problems.iter().enumerate() {
+                if self.visitors[i] & 1 << number == 0 {
                     continue;
                 }
-                gap += cost * loss.value(target, f) - loss.dual_term(old, target, cost) + old * f;
-                size += old * old;
-                if points.is_some() {
+                let (target, cost) = (problem.targets[i], problem.costs[i]);
+                let (f, old) = (products[number] + self.bias(number), self.coefficients[i][number]);
+                let Step { target: new, slope, outward } = step(shared.loss, target, cost, f, old, square);
+                let lane = &mut self.lanes[number];
+                if outward.is_some_and(|by| by > lane.outward) {
+                    self.visitors[i] &= !(1 << number);
+                    lane.left_out += 1;
                     continue;
                 }
-                violation = violation.max(slope.abs());
+                lane.gap += cost * shared.loss.value(target, f) - shared.loss.dual_term(old, target, cost) + old * f;
+                lane.size += old * old;
+                if outward.is_some() {
+                    continue;
+                }
+                lane.violation = lane.violation.max(slope.abs());
                 if !(new.is_finite() && slope.abs() < HUGE) {
-                    return ControlFlow::Continue(Stop::Diverged);
+                    self.lanes[number].violation = f64::INFINITY;
+                    continue;
                 }
                 let change = new - old;
                 if change != 0.0 {
-                    climb.coefficients[i] = new;
-                    rows.add_scaled(row, change, &mut climb.weights);
-                    climb.sum += change;
-                    moved += change * change;
+                    self.coefficients[i][number] = new;
+                    self.sums[number] += change;
+                    lane.moved += change * change;
+                    changes[number] = change;
+                    moves = true;
                 }
             }
+            if moves {
+                rows.add_lanes(row, &changes, &mut self.weights);
+            }
         }
-        active.retain(|&i| i != LEFT_OUT);
-        climb.sweeps += 1;
-        let left = if explicit { climb.strength * climb.sum } else { 0.0 };
-        climb.multiplier += left; // (DA.2)
-        outward = if violation > 0.0 { violation } else { f64::INFINITY };
-        let capped = climb.sweeps >= settings.max_iterations.unwrap_or(MAX_SWEEPS);
+    }
+
+    /// After a sweep: whether a machine is done, and which rows it visits next.
+    fn judge(
+        &mut self,
+        number: usize,
+        problems: &[LinearProblem<'_>],
+        check: &mut Check<'_, '_>,
+        settings: &Settings,
+        whole: bool,
+    ) {
+        let Lane { violation, gap, moved, size, left_out, .. } = self.lanes[number];
+        if violation == f64::INFINITY {
+            return self.end(number, Stop::Diverged);
+        }
+        let explicit = problems[number].bias == Bias::Explicit;
+        let left = if explicit { self.strength * self.sums[number] } else { 0.0 };
+        self.multipliers[number] += left; // (DA.2)
+        self.lanes[number].outward = if violation > 0.0 { violation } else { f64::INFINITY };
         let still = moved.sqrt() <= settings.tolerance * size.sqrt().max(1.0);
+        let stalled = whole && moved == 0.0 && left == 0.0;
         let all_again = match settings.gap {
             Some(target) => {
-                let primal = check.primal_of(gap, climb);
+                let climb = self.of(number);
+                let primal = check.primal_of(gap, &climb);
                 if gap <= LIKELY * target * primal || moved == 0.0 {
-                    let found = check.at(climb);
+                    let found = check.at(&climb);
                     if found.gap <= target * found.primal.abs().max(1.0) {
-                        return ControlFlow::Continue(Stop::Converged);
+                        return self.end(number, Stop::Converged);
                     }
-                    if whole && moved == 0.0 && left == 0.0 {
-                        return ControlFlow::Continue(Stop::Stalled);
+                    if stalled {
+                        return self.end(number, Stop::Stalled);
                     }
                     // Rows that were left out may be what is missing.
                     found.gap > 2.0 * gap
@@ -194,243 +335,25 @@ fn sweep(
             }
             None if violation.max(left.abs()) <= settings.tolerance && (still || moved == 0.0) => {
                 // The sweep saw each violation before later steps moved: the claim is checked at the end point.
-                if whole && check.at(climb).violation <= settings.tolerance {
-                    return ControlFlow::Continue(Stop::Converged);
+                if whole && check.at(&self.of(number)).violation <= settings.tolerance {
+                    return self.end(number, Stop::Converged);
                 }
-                if whole && moved == 0.0 && left == 0.0 {
-                    return ControlFlow::Continue(Stop::Stalled);
+                if stalled {
+                    return self.end(number, Stop::Stalled);
                 }
                 true
             }
-            None if moved == 0.0 && whole && left == 0.0 => return ControlFlow::Continue(Stop::Stalled),
+            None if stalled => return self.end(number, Stop::Stalled),
             None => moved == 0.0,
         };
-        if capped {
-            return ControlFlow::Continue(Stop::IterationLimit);
+        if self.sweeps >= settings.max_iterations.unwrap_or(MAX_SWEEPS) {
+            return self.end(number, Stop::IterationLimit);
         }
-        if all_again || active.is_empty() {
-            active = (0..n as u32).collect();
-            outward = f64::INFINITY;
-        }
-    }
-}
-
-/// A step of one coefficient.
-struct Step {
-    /// Where it leads.
-    target: f64,
-    /// The slope of the dual in c at the old one, of either sign.
-    slope: f64,
-    /// How far the slope points outward, where it does and so c stays at its bound, or at the corner of its tube.
-    outward: Option<f64>,
-}
-
-/// The exact maximiser of (LP.2) in one coefficient c
-///
-/// ```text
-/// max over c of  −(Cℓ)*(−c) − f(c − c_old) − ½‖x‖²(c − c_old)²                 (DA.1)
-/// ```
-#[inline]
-fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, square: f64) -> Step {
-    match loss {
-        RowLoss::Hinge | RowLoss::Squared | RowLoss::OneClass => {
-            let (ridge, upper) = (loss.ridge(cost), loss.bound(cost));
-            let margin = if loss == RowLoss::OneClass { 0.0 } else { 1.0 };
-            let alpha = target * old;
-            let slope = target * f - margin + ridge * alpha;
-            let at_bound = alpha <= 0.0 && slope >= 0.0 || alpha >= upper && slope <= 0.0;
-            let curvature = square + ridge;
-            // A row of zeros has no curvature and goes to the end of its box.
-            let free = if curvature > 0.0 { alpha - slope / curvature } else { -slope.signum() * f64::INFINITY };
-            let outward = (at_bound || slope == 0.0).then_some(slope.abs());
-            Step { target: target * free.clamp(0.0, upper), slope, outward }
-        }
-        RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => {
-            let (ridge, bound) = (loss.ridge(cost), loss.bound(cost));
-            let curvature = square + ridge;
-            // Where c would go without the tube, and how steep the dual is there; the tube takes ε of that.
-            let pull = target - f + square * old;
-            let shrunk = pull.signum() * (pull.abs() - width).max(0.0);
-            let free = if curvature > 0.0 { shrunk / curvature } else { shrunk.signum() * f64::INFINITY };
-            let new = if shrunk == 0.0 { 0.0 } else { free.clamp(-bound, bound) };
-            // The slope that is nearest to 0 of those that the corner at 0 allows.
-            let rise = target - f - ridge * old;
-            let slope = match old {
-                old if old > 0.0 => rise - width,
-                old if old < 0.0 => rise + width,
-                _ => rise.signum() * (rise.abs() - width).max(0.0),
-            };
-            let outward = match old {
-                0.0 if slope == 0.0 => Some(width - rise.abs()),
-                old if slope == 0.0 || old.abs() >= bound && slope * old >= 0.0 => Some(slope.abs()),
-                _ => None,
-            };
-            Step { target: new, slope, outward }
-        }
-        RowLoss::Logistic => {
-            let alpha = target * old;
-            let slope_at = |a: f64| target * f + square * (a - alpha) + (a / (cost - a)).ln();
-            let slope = slope_at(alpha);
-            let target_alpha = logistic_step(cost, square, alpha, slope_at);
-            Step { target: target * target_alpha, slope, outward: None }
+        if all_again || left_out == self.visitors.len() {
+            self.visit_all(number);
         }
     }
 }
-
-/// The root of a slope that rises from −∞ at 0 to ∞ at C, by Newton's steps that stay between the bounds.
-fn logistic_step(cost: f64, square: f64, start: f64, slope_at: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (0.0, cost);
-    let mut alpha = start.clamp(f64::MIN_POSITIVE, cost * (1.0 - 1e-15));
-    for _ in 0..100 {
-        let slope = slope_at(alpha);
-        if slope > 0.0 {
-            high = alpha;
-        } else {
-            low = alpha;
-        }
-        let curvature = square + cost / (alpha * (cost - alpha));
-        let newton = alpha - slope / curvature;
-        let next = if newton > low && newton < high {
-            newton
-        } else if newton <= low {
-            // The root may be many powers of ten nearer to the end.
-            if low > 0.0 { 0.5 * (low + alpha) } else { 0.1 * alpha }
-        } else if high < cost {
-            0.5 * (high + alpha)
-        } else {
-            cost - 0.1 * (cost - alpha)
-        };
-        if (next - alpha).abs() <= 1e-12 * alpha.min(cost - alpha) || next <= 0.0 || next >= cost {
-            return alpha;
-        }
-        alpha = next;
-    }
-    alpha
-}
-
-/// What a pass over all rows says of a point.
-struct Looked {
-    primal: f64,
-    gap: f64,
-    violation: f64,
-}
-
-/// Passes over all rows, to check what the sweeps promise.
-struct Check<'p, 'a> {
-    problem: &'p LinearProblem<'a>,
-    passes: Passes<'p, 'a>,
-}
-
-impl Check<'_, '_> {
-    /// The primal objective that belongs to a gap: `P = D + gap`, D from the coefficients alone.
-    fn primal_of(&self, gap: f64, climb: &Climb) -> f64 {
-        let problem = self.problem;
-        let terms: f64 = (0..problem.len())
-            .map(|i| problem.loss.dual_term(climb.coefficients[i], problem.targets[i], problem.costs[i]))
-            .sum();
-        let folded = if problem.bias == Bias::Folded { climb.sum * climb.sum } else { 0.0 };
-        (terms - 0.5 * (dot(&climb.weights, &climb.weights) + folded) + gap).abs().max(1.0)
-    }
-
-    /// Coefficients that an explicit bias allows, the heavier sign giving way, and `Σ c_i x_i` of them without what rounding
-    /// has done to it.
-    fn mended(&mut self, climb: &Climb) -> (Direction, Vec<f64>) {
-        let mut coefficients = climb.coefficients.clone();
-        if self.problem.bias == Bias::Explicit {
-            self.problem.balance(&mut coefficients);
-        }
-        (self.passes.combine(&coefficients), coefficients)
-    }
-
-    /// Primal, gap and violation at the mended coefficients.
-    fn at(&mut self, climb: &Climb) -> Looked {
-        let problem = self.problem;
-        let (point, coefficients) = self.mended(climb);
-        let mut values = problem.values(&point.weights, 0.0);
-        let bias = match problem.bias {
-            Bias::Explicit => self.best_bias(&values, climb.bias()),
-            Bias::Folded => point.bias,
-            Bias::None => 0.0,
-        };
-        values.iter_mut().for_each(|value| *value += bias);
-        let folded = if problem.bias == Bias::Folded { bias * bias } else { 0.0 };
-        let norm = dot(&point.weights, &point.weights) + folded;
-        let (mut losses, mut terms) = (0.0, 0.0);
-        for i in 0..problem.len() {
-            let (target, cost) = (problem.targets[i], problem.costs[i]);
-            losses += cost * problem.loss.value(target, values[i]);
-            terms += problem.loss.dual_term(coefficients[i], target, cost);
-        }
-        let violation = match problem.loss {
-            RowLoss::Logistic => self.logistic_violation(&point.weights, bias, &values),
-            _ => self.violation(&coefficients, &values),
-        };
-        let primal = 0.5 * norm + problem.pull_on_bias * bias + losses;
-        Looked { primal, gap: primal - (terms - 0.5 * norm), violation }
-    }
-
-    /// The largest slope that a coefficient could still follow; with an explicit bias two that differ count together.
-    fn violation(&self, coefficients: &[f64], values: &[f64]) -> f64 {
-        let problem = self.problem;
-        let slope = |i: usize| {
-            let found = step(problem.loss, problem.targets[i], problem.costs[i], values[i], coefficients[i], 0.0);
-            if found.outward.is_some() { 0.0 } else { found.slope.abs() }
-        };
-        let largest = (0..problem.len()).map(slope).fold(0.0, f64::max);
-        if problem.bias == Bias::Explicit { 2.0 * largest } else { largest }
-    }
-
-    /// The largest component of the primal's gradient, which is what a certificate states for logistic loss.
-    fn logistic_violation(&mut self, weights: &[f64], bias: f64, values: &[f64]) -> f64 {
-        let problem = self.problem;
-        let pull = |i: usize| problem.loss.pull(problem.targets[i], problem.costs[i], values[i], 0.0, 1.0).coefficient;
-        let pulls: Vec<f64> = (0..problem.len()).map(pull).collect();
-        let pulled = self.passes.combine(&pulls);
-        let of_weights = weights.iter().zip(&pulled.weights).map(|(w, v)| (w - v).abs()).fold(0.0, f64::max);
-        match problem.bias {
-            Bias::Explicit => of_weights.max(pulled.bias.abs()),
-            Bias::Folded => of_weights.max((bias - pulled.bias).abs()),
-            Bias::None => of_weights,
-        }
-    }
-
-    /// The explicit b at which the objective is least, w being fixed: where its slope `Σ c_i − q` changes its sign.
-    fn best_bias(&self, values: &[f64], near: f64) -> f64 {
-        let problem = self.problem;
-        let slope = |bias: f64| -> f64 {
-            let parts = problem.workers.map_chunks(problem.len(), 8192, |range| {
-                range
-                    .map(|i| {
-                        let (target, cost) = (problem.targets[i], problem.costs[i]);
-                        problem.loss.pull(target, cost, values[i] + bias, 0.0, SHARP).coefficient
-                    })
-                    .sum::<f64>()
-            });
-            parts.iter().sum::<f64>() - problem.pull_on_bias
-        };
-        // The slope falls from the positive rows' pull to the negative ones'.
-        let (mut low, mut high, mut width) = (near, near, 1e-3 * near.abs().max(1.0));
-        while slope(low) < 0.0 && width < HUGE {
-            low -= width;
-            width *= 4.0;
-        }
-        while slope(high) > 0.0 && width < HUGE {
-            high += width;
-            width *= 4.0;
-        }
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if middle <= low || middle >= high {
-                break;
-            }
-            if slope(middle) > 0.0 { low = middle } else { high = middle }
-        }
-        0.5 * (low + high)
-    }
-}
-
-/// A corner of a loss is rounded off by so little when b is looked for.
-const SHARP: f64 = 1e12;
 
 #[cfg(test)]
 mod tests {
@@ -440,32 +363,6 @@ mod tests {
     use crate::problem::Loss;
     use crate::solver::fixtures::*;
     use crate::solver::{Settings, SolverKind};
-
-    #[test]
-    fn a_step_is_the_best_there_is_in_one_coefficient() {
-        let of_numbers = [RowLoss::Epsilon(0.4), RowLoss::SquaredEpsilon(0.4)];
-        for loss in
-            [RowLoss::Hinge, RowLoss::Squared, RowLoss::Logistic, RowLoss::OneClass].into_iter().chain(of_numbers)
-        {
-            // One class has one sign.
-            for target in [1.0, -1.0].into_iter().filter(|&target| loss != RowLoss::OneClass || target > 0.0) {
-                for f in [-2.0, -0.3, 0.0, 0.8, 1.7] {
-                    for part in [0.01, 0.4, 0.99] {
-                        let (cost, square) = (1.3, 0.7);
-                        let old = target * part * cost;
-                        let value = |c: f64| {
-                            loss.dual_term(c, target, cost) - f * (c - old) - 0.5 * square * (c - old) * (c - old)
-                        };
-                        let found = step(loss, target, cost, f, old, square).target;
-                        for k in 0..=1000 {
-                            let tried = loss.clipped(target * cost * f64::from(k - 500) / 250.0, target, cost);
-                            assert!(value(tried) <= value(found) + 1e-12, "{loss:?} {target} {f} {part}");
-                        }
-                    }
-                }
-            }
-        }
-    }
 
     #[test]
     fn every_loss_and_bias_reaches_the_gap_that_is_asked_for_and_the_certificate_agrees() {
@@ -503,9 +400,11 @@ mod tests {
         fixture.with(|problem| {
             let linear = LinearProblem::of_margin(problem);
             let settings = Settings { gap: Some(1e-8), ..Settings::default() };
-            let cold = ascend(&linear, None, &settings, &mut Unattended);
-            let warm = ascend(&linear, Some(&cold.coefficients), &settings, &mut Unattended);
-            assert!(warm.sweeps <= 2 && cold.sweeps > 2, "{} {}", warm.sweeps, cold.sweeps);
+            let problems = [linear];
+            let cold = ascend(&problems, &[None], &settings, &mut Unattended);
+            let start = Some(cold[0].end.coefficients.clone());
+            let warm = ascend(&problems, &[start], &settings, &mut Unattended);
+            assert!(warm[0].sweeps <= 2 && cold[0].sweeps > 2, "{} {}", warm[0].sweeps, cold[0].sweeps);
         });
     }
 }

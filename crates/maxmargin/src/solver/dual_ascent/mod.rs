@@ -25,7 +25,11 @@
 //!
 //! **References.** Hsieh et al. 2008; Shalev-Shwartz, Zhang 2013.
 
+mod check;
 mod linear;
+mod step;
+
+pub(crate) use linear::MOST_LANES;
 
 use std::ops::ControlFlow;
 
@@ -50,7 +54,7 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
     if !linear {
         requirements::no_explicit_bias(SolverKind::DualAscent, problem)?;
     }
-    let vectors = 10 * 8 * (problem.len() + problem.columns()) as u64;
+    let vectors = own_bytes(problem);
     let cache = if problem.kernel().is_linear() { 0 } else { RowCache::bytes(problem.len()) };
     requirements::memory(SolverKind::DualAscent, cache + vectors, settings.memory)
 }
@@ -85,17 +89,38 @@ pub(super) fn solve(
 
 /// Keeps w, and returns it.
 fn solve_linear(problem: &MarginProblem<'_>, settings: &Settings, start: Start, control: &mut dyn Control) -> Solution {
-    let linear = LinearProblem::of_margin(problem);
-    let found = linear::ascend(&linear, start.coefficients(problem.signs()).as_deref(), settings, control);
-    let alpha = found.coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect();
-    Solution {
-        decision: Decision::Linear { weights: found.point.weights, bias: found.point.bias },
-        alpha: Some(alpha),
-        decision_values: None,
+    solve_together(std::slice::from_ref(problem), settings, vec![start], control).swap_remove(0)
+}
+
+/// Whether problems like this one, over the same rows, are solved side by side.
+pub(super) fn solves_together(problem: &MarginProblem<'_>) -> bool {
+    problem.kernel().is_linear() && !problem.hard()
+}
+
+/// Bytes that a machine takes beside the data.
+fn own_bytes(problem: &MarginProblem<'_>) -> u64 {
+    10 * 8 * (problem.len() + problem.columns()) as u64
+}
+
+/// Solves up to [`MOST_LANES`] problems with the same rows, loss and bias, each as it would be solved alone.
+pub(super) fn solve_together(
+    problems: &[MarginProblem<'_>],
+    settings: &Settings,
+    starts: Vec<Start>,
+    control: &mut dyn Control,
+) -> Vec<Solution> {
+    let linear: Vec<LinearProblem<'_>> = problems.iter().map(LinearProblem::of_margin).collect();
+    let starts: Vec<_> = starts.iter().zip(problems).map(|(start, own)| start.coefficients(own.signs())).collect();
+    let found = linear::ascend(&linear, &starts, settings, control);
+    let solution = |(found, problem): (linear::Ascent, &MarginProblem<'_>)| Solution {
+        decision: Decision::Linear { weights: found.end.point.weights, bias: found.end.point.bias },
+        alpha: Some(found.end.coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect()),
+        decision_values: Some(found.end.values),
         stop: found.stop,
         iterations: found.sweeps,
         notes: Vec::new(),
-    }
+    };
+    found.into_iter().zip(problems).map(solution).collect()
 }
 
 /// What is kept up to date while α moves, so that one component of the gradient is cheap.

@@ -1,0 +1,173 @@
+//! What the sweeps promise, checked by passes over all rows.
+
+use super::step::step;
+use crate::problem::{Bias, Direction, LinearProblem, Passes, RowLoss, dot};
+
+/// A slope, or a step in b, of this size is on its way to infinity.
+pub(super) const HUGE: f64 = 1e250;
+
+/// What a pass over all rows says of a point.
+pub(super) struct Looked {
+    pub(super) primal: f64,
+    pub(super) gap: f64,
+    pub(super) violation: f64,
+}
+
+/// Passes over all rows, to check what the sweeps promise.
+pub(super) struct Check<'p, 'a> {
+    problem: &'p LinearProblem<'a>,
+    passes: Passes<'p, 'a>,
+    /// The last point that was looked at.
+    last: Option<End>,
+}
+
+/// A point to end at.
+#[derive(Clone)]
+pub(super) struct End {
+    /// w and b.
+    pub(super) point: Direction,
+    /// c_i, which w is made of.
+    pub(super) coefficients: Vec<f64>,
+    /// f_i
+    pub(super) values: Vec<f64>,
+}
+
+/// Where the sweeps of one machine are.
+pub(super) struct Climb {
+    pub(super) weights: Vec<f64>,
+    /// S of (DA.2)
+    pub(super) sum: f64,
+    /// b + ρS of (DA.2)
+    pub(super) bias: f64,
+    pub(super) coefficients: Vec<f64>,
+}
+
+impl<'p, 'a> Check<'p, 'a> {
+    pub(super) fn new(problem: &'p LinearProblem<'a>) -> Self {
+        Check { problem, passes: Passes::new(problem), last: None }
+    }
+
+    /// `Σ c_i x_i` and `Σ c_i`.
+    pub(super) fn combine(&mut self, coefficients: &[f64]) -> Direction {
+        match coefficients.iter().all(|&c| c == 0.0) {
+            true => Direction::zero(self.problem.columns()),
+            false => self.passes.combine(coefficients),
+        }
+    }
+
+    /// The point to end at: mended coefficients, w of them, and the best b for that w.
+    pub(super) fn end(&mut self, climb: &Climb) -> End {
+        let mut coefficients = climb.coefficients.clone();
+        if self.problem.bias == Bias::Explicit {
+            self.problem.balance(&mut coefficients);
+        }
+        if let Some(last) = self.last.take_if(|last| last.coefficients == coefficients) {
+            return last;
+        }
+        // Without what rounding has done to the sum.
+        let point = self.passes.combine(&coefficients);
+        let mut values = self.problem.values(&point.weights, 0.0);
+        let bias = match self.problem.bias {
+            Bias::Explicit => self.best_bias(&values, climb.bias),
+            Bias::Folded => point.bias,
+            Bias::None => 0.0,
+        };
+        values.iter_mut().for_each(|value| *value += bias);
+        End { point: Direction { weights: point.weights, bias }, coefficients, values }
+    }
+
+    /// The primal objective that belongs to a gap: `P = D + gap`, D from the coefficients alone.
+    pub(super) fn primal_of(&self, gap: f64, climb: &Climb) -> f64 {
+        let problem = self.problem;
+        let terms: f64 = (0..problem.len())
+            .map(|i| problem.loss.dual_term(climb.coefficients[i], problem.targets[i], problem.costs[i]))
+            .sum();
+        let folded = if problem.bias == Bias::Folded { climb.sum * climb.sum } else { 0.0 };
+        (terms - 0.5 * (dot(&climb.weights, &climb.weights) + folded) + gap).abs().max(1.0)
+    }
+
+    /// Primal, gap and violation at the mended coefficients.
+    pub(super) fn at(&mut self, climb: &Climb) -> Looked {
+        let problem = self.problem;
+        let end = self.end(climb);
+        let End { point, coefficients, values } = &end;
+        let bias = point.bias;
+        let folded = if problem.bias == Bias::Folded { bias * bias } else { 0.0 };
+        let norm = dot(&point.weights, &point.weights) + folded;
+        let (mut losses, mut terms) = (0.0, 0.0);
+        for i in 0..problem.len() {
+            let (target, cost) = (problem.targets[i], problem.costs[i]);
+            losses += cost * problem.loss.value(target, values[i]);
+            terms += problem.loss.dual_term(coefficients[i], target, cost);
+        }
+        let violation = match problem.loss {
+            RowLoss::Logistic => self.logistic_violation(&point.weights, bias, values),
+            _ => self.violation(coefficients, values),
+        };
+        let primal = 0.5 * norm + problem.pull_on_bias * bias + losses;
+        self.last = Some(end);
+        Looked { primal, gap: primal - (terms - 0.5 * norm), violation }
+    }
+
+    /// The largest slope that a coefficient could still follow; with an explicit bias two that differ count together.
+    fn violation(&self, coefficients: &[f64], values: &[f64]) -> f64 {
+        let problem = self.problem;
+        let slope = |i: usize| {
+            let found = step(problem.loss, problem.targets[i], problem.costs[i], values[i], coefficients[i], 0.0);
+            if found.outward.is_some() { 0.0 } else { found.slope.abs() }
+        };
+        let largest = (0..problem.len()).map(slope).fold(0.0, f64::max);
+        if problem.bias == Bias::Explicit { 2.0 * largest } else { largest }
+    }
+
+    /// The largest component of the primal's gradient, which is what a certificate states for logistic loss.
+    fn logistic_violation(&mut self, weights: &[f64], bias: f64, values: &[f64]) -> f64 {
+        let problem = self.problem;
+        let pull = |i: usize| problem.loss.pull(problem.targets[i], problem.costs[i], values[i], 0.0, 1.0).coefficient;
+        let pulls: Vec<f64> = (0..problem.len()).map(pull).collect();
+        let pulled = self.passes.combine(&pulls);
+        let of_weights = weights.iter().zip(&pulled.weights).map(|(w, v)| (w - v).abs()).fold(0.0, f64::max);
+        match problem.bias {
+            Bias::Explicit => of_weights.max(pulled.bias.abs()),
+            Bias::Folded => of_weights.max((bias - pulled.bias).abs()),
+            Bias::None => of_weights,
+        }
+    }
+
+    /// The explicit b at which the objective is least, w being fixed: where its slope `Σ c_i − q` changes its sign.
+    fn best_bias(&self, values: &[f64], near: f64) -> f64 {
+        let problem = self.problem;
+        let slope = |bias: f64| -> f64 {
+            let parts = problem.workers.map_chunks(problem.len(), 8192, |range| {
+                range
+                    .map(|i| {
+                        let (target, cost) = (problem.targets[i], problem.costs[i]);
+                        problem.loss.pull(target, cost, values[i] + bias, 0.0, SHARP).coefficient
+                    })
+                    .sum::<f64>()
+            });
+            parts.iter().sum::<f64>() - problem.pull_on_bias
+        };
+        // The slope falls from the positive rows' pull to the negative ones'.
+        let (mut low, mut high, mut width) = (near, near, 1e-3 * near.abs().max(1.0));
+        while slope(low) < 0.0 && width < HUGE {
+            low -= width;
+            width *= 4.0;
+        }
+        while slope(high) > 0.0 && width < HUGE {
+            high += width;
+            width *= 4.0;
+        }
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            if slope(middle) > 0.0 { low = middle } else { high = middle }
+        }
+        0.5 * (low + high)
+    }
+}
+
+/// A corner of a loss is rounded off by so little when b is looked for.
+const SHARP: f64 = 1e12;
