@@ -16,13 +16,14 @@
 //! are read for ever, newer ones refused by name.
 //!
 //! Format 2 knows of weights of classes (`class_weights`, one a class) and of classes that were trained together: `multiclass` is `joint` or `crammer-singer`, and `joint` holds their one
-//! certificate. All other models are written as format 1, which older programs read.
+//! certificate. Format 2 also has the norm of the weights (`norm`, `l1`; without it `l2`). All other models are written as format 1, which older programs read.
 
 use std::path::Path;
 
 use maxmargin::Model;
 use maxmargin::data::Matrix;
 use maxmargin::model::ModelParts;
+use maxmargin::problem::Norm;
 
 use crate::container::{self, Kind, Tensor, Tensors};
 use crate::error::Error;
@@ -73,7 +74,7 @@ pub fn load_model(path: &Path) -> Result<Model, Error> {
 pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
-    let format = if parts.joint.is_some() || parts.class_weights.is_some() { 2 } else { 1 };
+    let format = if parts.joint.is_some() || parts.class_weights.is_some() || parts.norm != Norm::L2 { 2 } else { 1 };
     container::to_bytes(&Kind { format, ..MODEL }, json, &tensors_of(parts))
 }
 

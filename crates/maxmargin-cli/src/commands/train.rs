@@ -170,6 +170,7 @@ fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
     Ok(TrainingParams {
         kernel: arguments.kernel.params()?,
         penalty,
+        norm: arguments.norm,
         loss: arguments.loss,
         bias: arguments.bias,
         solver: arguments.solver.0,

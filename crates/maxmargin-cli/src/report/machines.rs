@@ -6,7 +6,7 @@ use maxmargin::certificate::{Certificate, Evidence};
 use maxmargin::data::Label;
 use maxmargin::error::listed;
 use maxmargin::model::Machine;
-use maxmargin::problem::Loss;
+use maxmargin::problem::{Loss, Norm};
 use maxmargin::training::Penalty;
 use serde_json::{Value, json};
 
@@ -30,18 +30,20 @@ pub(crate) struct Forms {
 }
 
 impl Forms {
-    pub(crate) fn of_machine(machine: &Machine) -> Self {
+    pub(crate) fn of_machine(machine: &Machine, norm: Norm) -> Self {
         let rows = machine.rows as f64;
+        let factor = if norm == Norm::L1 { 1.0 } else { 2.0 };
         Forms {
             c: machine.cost,
             c_over_n: machine.cost.map(|c| c * rows),
-            lambda: machine.cost.map(|c| 1.0 / (2.0 * rows * c)),
+            lambda: machine.cost.map(|c| 1.0 / (factor * rows * c)),
         }
     }
 
     /// The forms that all machines share; the one that the user gave always is.
     pub(crate) fn of_model(model: &Model) -> Self {
-        let all: Vec<Forms> = model.machines().iter().map(Forms::of_machine).collect();
+        let all: Vec<Forms> =
+            model.machines().iter().map(|machine| Forms::of_machine(machine, model.parts().norm)).collect();
         let shared = |form: fn(&Forms) -> Option<f64>| {
             let first = all.first().and_then(form)?;
             all.iter().all(|forms| form(forms) == Some(first)).then_some(first)
@@ -108,7 +110,8 @@ pub(crate) fn problem(page: &mut Page, model: &Model) {
         return page.line("bias", parts.bias.name());
     }
     page.line("penalty", &Forms::of_model(model).words(parts.penalty));
-    page.line("loss", &format!("{}, bias {}", parts.loss.name(), parts.bias.name()));
+    let norm = if parts.norm == Norm::L1 { ", norm l1" } else { "" };
+    page.line("loss", &format!("{}{norm}, bias {}", parts.loss.name(), parts.bias.name()));
 }
 
 /// Support vectors of a model: all, those at the upper bound in some machine, and the others.
@@ -186,7 +189,7 @@ pub(crate) fn json_of(model: &Model, machine: &Machine) -> Value {
         "slack_sum": certificate.map(|certificate| certificate.slack_sum),
         "weights": machine.weights,
         "bias_value": machine.bias,
-        "penalty": Forms::of_machine(machine).json(model.parts().penalty),
+        "penalty": Forms::of_machine(machine, model.parts().norm).json(model.parts().penalty),
         "certificate": evidence(&machine.evidence),
         "notes": machine.notes,
     })
@@ -271,6 +274,9 @@ pub(crate) fn table(page: &mut Page, model: &Model) {
     if !certified.is_empty() {
         let mut rows = vec![words(&["machine", "primal", "dual", "gap", "violation", "margin", "slack", "errors"])];
         let mut kinds = vec![words(&["support vectors", "all", "on margin", "inside", "wrong side", "at C"])];
+        if model.parts().norm == Norm::L1 {
+            kinds[0].push("columns in use".into());
+        }
         for (machine, certificate) in certified.iter().take(MOST) {
             let counts = certificate.counts;
             rows.push(vec![
@@ -284,7 +290,9 @@ pub(crate) fn table(page: &mut Page, model: &Model) {
                 format!("{} of {}", machine.training_errors, machine.rows),
             ]);
             let shown = [counts.support, counts.on_margin, counts.inside, counts.misclassified, counts.bounded];
-            kinds.push(std::iter::once(title(model, machine)).chain(shown.map(|count| count.to_string())).collect());
+            let columns = certificate.columns.map(|found| format!("{} of {}", found.used, found.used + found.unused));
+            let shown = shown.map(|count| count.to_string()).into_iter().chain(columns);
+            kinds.push(std::iter::once(title(model, machine)).chain(shown).collect());
         }
         page.table(&rows);
         page.text("");

@@ -67,7 +67,7 @@ pub(super) fn solve(
     super::solve_by_dual(problem, |dual| {
         let start = match start {
             Start::Alpha(alpha) => feasible(dual, &alpha),
-            Start::Scratch | Start::Snapshot(_) => vec![0.0; dual.len()],
+            Start::Scratch | Start::Weights { .. } | Start::Snapshot(_) => vec![0.0; dual.len()],
         };
         if problem.kernel().is_linear() {
             let keeper = Weights::new(problem);
@@ -88,7 +88,7 @@ fn solve_linear(problem: &MarginProblem<'_>, settings: &Settings, start: Start, 
     let linear = LinearProblem::of_margin(problem);
     let start: Option<Vec<f64>> = match start {
         Start::Alpha(alpha) => Some(alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect()),
-        Start::Scratch | Start::Snapshot(_) => None,
+        Start::Scratch | Start::Weights { .. } | Start::Snapshot(_) => None,
     };
     let found = linear::ascend(&linear, start.as_deref(), settings, control);
     let alpha = found.coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect();
