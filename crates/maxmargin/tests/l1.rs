@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT};
+use maxmargin::certificate::{Certificate, Evidence};
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::{Gamma, KernelParams};
-use maxmargin::model::Multiclass;
+use maxmargin::model::{ModelParts, Multiclass};
 use maxmargin::problem::{Bias, Loss, Norm};
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::Penalty;
@@ -530,6 +531,26 @@ fn what_does_not_go_with_the_l1_norm_is_refused_with_a_way_out() {
     }
     let (what, _) = refused(TrainingParams { solver: Some(SolverKind::L1Newton), ..TrainingParams::default() });
     assert_eq!(what, "the solver l1-newton is for the L1 norm");
+}
+
+#[test]
+fn a_forged_count_of_columns_or_norm_is_noticed() {
+    let data = maxmargin::data::embedded("e2").unwrap();
+    let model = fit(&data, TrainingParams { norm: Norm::L1, ..TrainingParams::default() });
+    let holds = |edit: &dyn Fn(&mut ModelParts)| {
+        let mut parts = model.parts().clone();
+        edit(&mut parts);
+        Model::new(parts).unwrap().verify(&data, &Workers::none()).unwrap().holds()
+    };
+    let certificate = |parts: &mut ModelParts, edit: fn(&mut Certificate)| match &mut parts.machines[0].evidence {
+        Evidence::Certificate(certificate) => edit(certificate),
+        Evidence::None(reason) => panic!("{reason}"),
+    };
+    assert!(holds(&|_| {}));
+    assert!(!holds(&|parts| certificate(parts, |found| found.columns.as_mut().unwrap().used += 1)));
+    assert!(!holds(&|parts| certificate(parts, |found| found.columns = None)));
+    assert!(!holds(&|parts| certificate(parts, |found| found.dual *= 1.001)));
+    assert!(!holds(&|parts| parts.norm = Norm::L2));
 }
 
 #[test]

@@ -305,7 +305,7 @@ impl<'p, 'a> Search<'p, 'a> {
         poll: &mut dyn FnMut() -> ControlFlow<Stop>,
     ) -> ControlFlow<Stop, Direction> {
         let problem = self.problem;
-        if self.set.choose(problem, &self.point.weights, &found.products.weights) {
+        if self.set.choose(problem, &self.point.weights, &found.products.weights, violation) {
             self.model = Model::Unknown;
         }
         poll()?;

@@ -8,6 +8,8 @@ use crate::problem::LinearProblem;
 const FEW_COLUMNS: usize = 256;
 /// At first so many columns are looked at; later as many again as are in use.
 const FIRST_COLUMNS: usize = 200;
+/// A product may exceed 1 by this part of the violation, and wait.
+const SMALL_BESIDE: f64 = 0.1;
 /// Rows whose entries one thread gathers at a time.
 const ROWS_A_CHUNK: usize = 2048;
 
@@ -42,14 +44,20 @@ impl WorkingSet {
     /// Looks at the columns in use, and at those with the largest products `|Σ_i c_i x_ij|` above 1, (L1.2): as many of these
     /// as are in use already. Whether that changed the set.
     ///
-    /// A set that has all columns which matter is left as it is.
-    pub(super) fn choose(&mut self, problem: &LinearProblem<'_>, weights: &[f64], products: &[f64]) -> bool {
+    /// A set that has all columns which matter beside the violation of (L1.2) is left as it is.
+    pub(super) fn choose(
+        &mut self,
+        problem: &LinearProblem<'_>,
+        weights: &[f64],
+        products: &[f64],
+        violation: f64,
+    ) -> bool {
         if self.copy.is_none() {
             return false;
         }
         let mut looked_at = vec![false; problem.columns()];
         self.columns.iter().for_each(|&j| looked_at[j] = true);
-        let matters = |j: usize| weights[j] != 0.0 || products[j].abs() > 1.0;
+        let matters = |j: usize| weights[j] != 0.0 || products[j].abs() > 1.0 + SMALL_BESIDE * violation;
         if (0..problem.columns()).all(|j| looked_at[j] || !matters(j)) {
             return false;
         }
