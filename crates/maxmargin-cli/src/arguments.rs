@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use maxmargin::data::ScalingKind;
 use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::model::Multiclass;
-use maxmargin::problem::{Bias, Loss};
+use maxmargin::problem::{Bias, Loss, Norm};
 use maxmargin::solver::{Precision, SolverKind, Threshold};
 use maxmargin_io::{Format, ReadOptions};
 
@@ -284,7 +284,11 @@ pub(crate) struct Train {
     /// No penalty on w (logistic regression only)
     #[arg(long, help_heading = "Problem")]
     pub(crate) no_penalty: bool,
-    /// What slack costs: itself (hinge), or its square; logistic for classes only [default: the solver's own, else hinge]
+    /// How the weights are measured: l2 (½‖w‖²), or l1 (‖w‖₁, which leaves columns out that help little; linear kernel only)
+    #[arg(long, value_name = "NORM", help_heading = "Problem", default_value = "l2", value_parser = one_of(&[
+        ("l2", Norm::L2), ("l1", Norm::L1)]))]
+    pub(crate) norm: Norm,
+    /// What slack costs: itself (hinge), or its square; logistic for classes only [default: the solver's own, else hinge; squared with norm l1]
     #[arg(long, value_name = "LOSS", help_heading = "Problem", value_parser = one_of(&[
         ("hinge", Loss::Hinge), ("squared", Loss::Squared), ("logistic", Loss::Logistic)]))]
     pub(crate) loss: Option<Loss>,
@@ -305,7 +309,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "LABEL", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
 
-    /// block-smo, smo, dual-ascent, interior-point, primal-newton, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic;
+    /// block-smo, smo, dual-ascent, interior-point, primal-newton, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic, l1-newton;
     /// auto chooses, and says why
     #[arg(long, value_name = "NAME", help_heading = "Solver", default_value = "auto", hide_possible_values = true,
           value_parser = solver())]
@@ -313,7 +317,7 @@ pub(crate) struct Train {
     /// The largest violation of the optimality conditions to stop at
     #[arg(long, value_name = "NUMBER", help_heading = "Solver", default_value_t = 1e-3, allow_hyphen_values = true)]
     pub(crate) tolerance: f64,
-    /// Stop at this relative duality gap instead of a violation (dual-ascent and primal-newton)
+    /// Stop at this relative duality gap instead of a violation (dual-ascent, primal-newton and l1-newton)
     #[arg(long, value_name = "NUMBER", help_heading = "Solver", allow_hyphen_values = true)]
     pub(crate) gap: Option<f64>,
     /// Stop after so many steps [default: a finite cap of the solver's own]

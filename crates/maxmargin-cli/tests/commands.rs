@@ -562,3 +562,35 @@ fn a_gap_that_is_asked_for_is_reached_by_the_solver_that_is_chosen() {
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("stops at a violation, not at a gap"), "{}", refused.stderr);
 }
+
+#[test]
+fn the_l1_norm_is_in_the_report_and_in_the_model_that_verifies() {
+    let folder = with_iris();
+    for loss in ["squared", "logistic"] {
+        let line = format!("train iris.csv --norm l1 --loss {loss} --multiclass ovr --gap 1e-6 -C 0.1 --json -o l1.mm");
+        let report = json(folder.path(), &line);
+        assert_eq!((&report["norm"], &report["solver"]), (&"l1".into(), &"l1-newton".into()));
+        for machine in report["machines"].as_array().unwrap() {
+            let certificate = &machine["certificate"];
+            assert!(certificate["relative_gap"].as_f64().unwrap() <= 1e-6, "{machine}");
+            let columns = |kind: &str| certificate["columns"][kind].as_u64().unwrap();
+            assert_eq!(columns("used") + columns("unused"), 4);
+        }
+        done(folder.path(), "verify l1.mm iris.csv");
+        let page = done(folder.path(), "inspect l1.mm").stdout;
+        assert!(page.contains("norm l1") && page.contains("columns in use"), "{page}");
+        let warm = json(folder.path(), &format!("{line} --warm-start l1.mm"));
+        assert_eq!(warm["iterations"], 0, "a start at the optimum takes no steps");
+    }
+}
+
+#[test]
+fn a_model_without_a_norm_has_the_l2_norm() {
+    let folder = with_iris();
+    let report = json(folder.path(), "train iris.csv --positive setosa --json -o l2.mm");
+    assert_eq!(report["norm"], "l2");
+    // As older programs wrote it: nothing is said of a norm.
+    let bytes = std::fs::read(folder.path().join("l2.mm")).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains("norm"));
+    done(folder.path(), "verify l2.mm iris.csv");
+}

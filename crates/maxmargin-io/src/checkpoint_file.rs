@@ -14,7 +14,7 @@
 //!
 //! | state | numbers | whole numbers |
 //! | --- | --- | --- |
-//! | untouched | α of a warm start | their rows |
+//! | untouched | α of a warm start; w when there is a `bias` | their rows |
 //! | running | α, gradient, the solver's own | the solver's own, as many as `lists` says |
 //! | finished | coefficients; w when `linear` | the coefficients' rows |
 //!
@@ -57,9 +57,20 @@ struct Content {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state")]
 enum State {
-    Untouched,
-    Running { solver: SolverKind, iterations: u64, lists: usize },
-    Finished { solver: SolverKind, linear: bool, machine: Box<Machine> },
+    Untouched {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bias: Option<f64>,
+    },
+    Running {
+        solver: SolverKind,
+        iterations: u64,
+        lists: usize,
+    },
+    Finished {
+        solver: SolverKind,
+        linear: bool,
+        machine: Box<Machine>,
+    },
 }
 
 /// The name under which the checkpoint before the last one is kept: `FILE.previous`.
@@ -142,9 +153,10 @@ pub fn checkpoint_to_bytes(checkpoint: &Checkpoint) -> Result<Vec<u8>, String> {
     let mut machines = Vec::with_capacity(checkpoint.machines.len());
     for state in &checkpoint.machines {
         machines.push(match state {
-            MachineState::Untouched { alpha } => {
+            MachineState::Untouched { alpha, point } => {
                 add_pairs(&mut whole, &mut numbers, alpha);
-                State::Untouched
+                point.iter().for_each(|(weights, _)| numbers.add(weights.iter().copied()));
+                State::Untouched { bias: point.as_ref().map(|(_, bias)| *bias) }
             }
             MachineState::Running { solver, snapshot } => {
                 for list in [&snapshot.alpha, &snapshot.gradient, &snapshot.numbers] {
@@ -199,7 +211,11 @@ fn states(states: Vec<State>, tensors: &Tensors<'_>) -> Result<Vec<MachineState>
     let mut machines = Vec::with_capacity(states.len());
     for state in states {
         machines.push(match state {
-            State::Untouched => MachineState::Untouched { alpha: pairs(whole.next()?, numbers.next()?)? },
+            State::Untouched { bias } => {
+                let alpha = pairs(whole.next()?, numbers.next()?)?;
+                let point = bias.map(|bias| numbers.next().map(|weights| (weights, bias))).transpose()?;
+                MachineState::Untouched { alpha, point }
+            }
             State::Running { solver, iterations, lists } => {
                 let (alpha, gradient, numbers) = (numbers.next()?, numbers.next()?, numbers.next()?);
                 // As many as are there: a claim of more ends at the last one.

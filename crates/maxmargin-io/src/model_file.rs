@@ -16,14 +16,15 @@
 //! are read for ever, newer ones refused by name.
 //!
 //! Format 2 knows of weights of classes (`class_weights`, one a class) and of classes that were trained together: `multiclass` is `joint` or `crammer-singer`, and `joint` holds their one
-//! certificate. Format 3 knows of other tasks than classification (`task`, with ε or ν), of which a regression has no classes. All other
-//! models are written as format 1, which older programs read.
+//! certificate, and the norm of the weights (`norm`, `l1`; without it `l2`). Format 3 knows of other tasks than classification (`task`, with ε
+//! or ν), of which a regression has no classes. All other models are written as format 1, which older programs read.
 
 use std::path::Path;
 
 use maxmargin::Model;
 use maxmargin::data::Matrix;
 use maxmargin::model::ModelParts;
+use maxmargin::problem::Norm;
 
 use crate::container::{self, Kind, Tensor, Tensors};
 use crate::error::Error;
@@ -76,7 +77,7 @@ pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
     let format = match parts.task.is_classification() {
         false => 3,
-        true if parts.joint.is_some() || parts.class_weights.is_some() => 2,
+        true if parts.joint.is_some() || parts.class_weights.is_some() || parts.norm != Norm::L2 => 2,
         true => 1,
     };
     container::to_bytes(&Kind { format, ..MODEL }, json, &tensors_of(parts))

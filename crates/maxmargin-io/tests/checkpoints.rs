@@ -140,7 +140,7 @@ fn a_round_trip_changes_no_bit() {
     let checkpoint = small();
     assert!(matches!(
         &checkpoint.machines[..],
-        [MachineState::Finished(_), MachineState::Running { .. }, MachineState::Untouched { alpha }] if !alpha.is_empty()
+        [MachineState::Finished(_), MachineState::Running { .. }, MachineState::Untouched { alpha, .. }] if !alpha.is_empty()
     ));
     let bytes = checkpoint_to_bytes(&checkpoint).unwrap();
     let loaded = checkpoint_from_bytes(&bytes, "test").unwrap();

@@ -1,12 +1,14 @@
 //! How good an answer is, in numbers that anybody can check from the model and the data alone.
 
 pub mod joint;
+mod l1;
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::mercer_check;
-use crate::problem::{self, Bias, Coupling, Loss, MarginProblem, RowLoss};
+use crate::problem::{self, Bias, Coupling, Loss, MarginProblem, Norm, RowLoss};
 use crate::solver::{Decision, Solution};
+pub use l1::ColumnCounts;
 
 /// How good a solution of a convex problem is.
 ///
@@ -18,7 +20,7 @@ use crate::solver::{Decision, Solution};
 /// with `c_i = α_i y_i` (`c_i = α_i` but for classification), ℓ and the terms of the dual as in (P.1) and (P.2). For a hard margin the primal is that of w scaled until every row has margin 1. The dual is taken at a feasible α: a
 /// solver's α is clipped to its bounds, and with an explicit bias the heavier class is scaled down until `Σ c_i = q`.
 /// The violation and the counts are those of the clipped α, because scaling, be it by rounding alone, takes every
-/// variable of a class off its bound.
+/// variable of a class off its bound. With the L1 norm the two are (N.1) and (N.2), see [`Norm`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// The objective at the model's own w and b; infinite when a hard margin is not met.
@@ -33,7 +35,7 @@ pub struct Certificate {
     #[serde(with = "null_is_infinite")]
     pub relative_gap: f64,
     /// The largest violation of the optimality conditions, (D.2); for logistic loss the largest component of the
-    /// primal's gradient.
+    /// primal's gradient, with the L1 norm that of its smallest subgradient.
     pub violation: f64,
     /// How far α was from feasible before it was mended: bounds, and |Σ c_i − q| with an explicit bias.
     pub infeasibility: f64,
@@ -44,13 +46,16 @@ pub struct Certificate {
     pub slack_sum: f64,
     /// What the rows are, one by one.
     pub counts: Counts,
+    /// How many columns are in use, with the L1 norm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<ColumnCounts>,
 }
 
 impl Certificate {
     /// Every number with its name, counts last.
-    pub fn numbers(&self) -> [(&'static str, f64); 14] {
+    pub fn numbers(&self) -> Vec<(&'static str, f64)> {
         let counts = self.counts;
-        [
+        let mut numbers = vec![
             ("primal", self.primal),
             ("dual", self.dual),
             ("gap", self.gap),
@@ -65,7 +70,11 @@ impl Certificate {
             ("misclassified rows", counts.misclassified as f64),
             ("support vectors", counts.support as f64),
             ("support vectors at the bound", counts.bounded as f64),
-        ]
+        ];
+        let of_columns =
+            |found: ColumnCounts| [("columns in use", found.used as f64), ("columns not in use", found.unused as f64)];
+        numbers.extend(self.columns.into_iter().flat_map(of_columns));
+        numbers
     }
 }
 
@@ -136,6 +145,9 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
     if let Some(reason) = why_not(problem, solution) {
         return Evidence::None(reason);
     }
+    if problem.norm() == Norm::L1 {
+        return l1::certify(problem, solution, tolerance);
+    }
     let Some(alpha) = &solution.alpha else {
         return Evidence::None("the method minimises no objective".into());
     };
@@ -175,6 +187,7 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         margin: 1.0 / norm.sqrt(),
         slack_sum: slack.iter().sum(),
         counts: count(problem, &clipped, &slack, tolerance),
+        columns: None,
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::model::{Machine, Pairing};
-use crate::problem::{MarginProblem, Task};
+use crate::problem::{MarginProblem, Norm, Task};
 use crate::solver::{Shrinkage, Snapshot, SolverKind, Start};
 use crate::training::{Penalty, TrainingParams};
 
@@ -29,6 +29,8 @@ pub enum MachineState {
     Untouched {
         /// The α of a warm start, by training row, increasing; none from scratch.
         alpha: Vec<(u64, f64)>,
+        /// w and b of a warm start with the L1 norm, where w is not a sum over the rows.
+        point: Option<(Vec<f64>, f64)>,
     },
     /// Between two steps of its solver.
     Running {
@@ -102,7 +104,7 @@ impl Checkpoint {
         for (state, &pairing) in self.machines.iter().zip(pairings) {
             let list = match state {
                 MachineState::Running { .. } => continue,
-                MachineState::Untouched { alpha } => alpha,
+                MachineState::Untouched { alpha, .. } => alpha,
                 MachineState::Finished(finished) if finished.machine.pairing != pairing => {
                     return unfit("its machines are not in the order of their classes".into());
                 }
@@ -120,14 +122,17 @@ impl Checkpoint {
 impl MachineState {
     /// Not begun, and to begin from scratch.
     pub(crate) fn scratch() -> Self {
-        MachineState::Untouched { alpha: Vec::new() }
+        MachineState::Untouched { alpha: Vec::new(), point: None }
     }
 
     /// Where this solver is to begin. What another solver has left is of no use to it.
     pub(crate) fn start(&self, kind: SolverKind, problem: &MarginProblem<'_>) -> Start {
         match self {
             MachineState::Running { solver, snapshot } if *solver == kind => Start::Snapshot(snapshot.clone()),
-            MachineState::Untouched { alpha } if !alpha.is_empty() => {
+            MachineState::Untouched { point: Some((weights, bias)), .. } if problem.norm() == Norm::L1 => {
+                Start::Weights { weights: weights.clone(), bias: *bias }
+            }
+            MachineState::Untouched { alpha, .. } if !alpha.is_empty() => {
                 let mut start = vec![0.0; problem.len()];
                 for &(row, value) in alpha {
                     if let Ok(place) = problem.rows().binary_search(&(row as usize)) {
@@ -161,6 +166,7 @@ pub(crate) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
         ("task", task),
         ("kernel", format!("{:?}", params.kernel)),
         ("penalty", penalty),
+        ("norm", params.norm.name().into()),
         ("loss", or_own(params.loss.map(|loss| loss.name().into()))),
         ("bias", params.bias.name().into()),
         ("solver", or_own(params.solver.map(|solver| solver.name().into()))),

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::{Custom, Gamma, KernelParams};
-use maxmargin::problem::{Bias, Loss};
+use maxmargin::problem::{Bias, Loss, Norm};
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::{Penalty, TrainingParams};
 use maxmargin::{Error, Progress, Stop, Workers};
@@ -58,6 +58,7 @@ fn survive(name: &str, data: &Dataset, kernel: &KernelParams, penalty: Penalty) 
                     loss,
                     bias,
                     solver: Some(kind),
+                    norm: if kind == SolverKind::L1Newton { Norm::L1 } else { Norm::L2 },
                     settings,
                     ..TrainingParams::default()
                 };

@@ -10,7 +10,7 @@ use maxmargin::data::{Dataset, Label, Labels, Matrix, generate};
 use maxmargin::geometry::nearest_points;
 use maxmargin::kernel::{Gamma, KernelParams, Points};
 use maxmargin::lift::{Monomials, lift};
-use maxmargin::problem::{Bias, Loss, MarginParts, MarginProblem};
+use maxmargin::problem::{Bias, Loss, MarginParts, MarginProblem, Norm};
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::{Penalty, TrainingParams};
 use maxmargin::{Error, Model, Progress, Stop, Unattended, Workers};
@@ -206,6 +206,7 @@ fn the_kernel_and_the_explicit_lifted_form_agree() {
 fn settings_of_all_solvers() -> Vec<TrainingParams> {
     let of = |kind: SolverKind| TrainingParams {
         solver: Some(kind),
+        norm: if kind == SolverKind::L1Newton { Norm::L1 } else { Norm::L2 },
         bias: if kind == SolverKind::DualAscent { Bias::Folded } else { Bias::Explicit },
         kernel: match kind {
             SolverKind::Smo | SolverKind::KernelNewton | SolverKind::KernelPerceptron | SolverKind::InteriorPoint => {

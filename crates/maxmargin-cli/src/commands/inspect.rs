@@ -180,7 +180,7 @@ fn risk(model: &Model, machine: &Machine, matrix: &Matrix, rows: &[usize]) -> Op
     if model.parts().loss != Loss::Hinge {
         return None;
     }
-    let lambda = Forms::of_machine(machine).lambda?;
+    let lambda = Forms::of_machine(machine, model.parts().norm).lambda?;
     let points = Points::new(matrix.clone(), machine.weights.is_some());
     let mut squares = vec![0.0; rows.len()];
     model.parts().kernel.diagonal(points.rows(rows), &mut squares);

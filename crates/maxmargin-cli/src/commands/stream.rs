@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use maxmargin::data::{Dataset, Label, ScalingKind};
 use maxmargin::error::{bytes, quoted};
 use maxmargin::kernel::KernelParams;
+use maxmargin::problem::Norm;
 use maxmargin::solver::SolverKind;
 use maxmargin::stream::{Estimate, RowTrace, StreamParams, StreamingSgd};
 use maxmargin::{Model, Stop};
@@ -115,6 +116,7 @@ fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
     }
     let flags = [
         ("--task", arguments.task != TaskKind::Classification, "leave it out: a stream is told apart into classes"),
+        ("--norm l1", arguments.norm == Norm::L1, "leave it out: a stream is learnt with the L2 norm"),
         ("--holdout", arguments.holdout.is_some(), "hold rows out with --validate K"),
         ("--test", arguments.test.is_some(), "predict the test with the model, by maxmargin predict"),
         ("--plot", arguments.plot.is_some(), "draw the model, by maxmargin plot"),

@@ -207,6 +207,7 @@ fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
         task: task(arguments)?,
         kernel: arguments.kernel.params()?,
         penalty,
+        norm: arguments.norm,
         loss: arguments.loss,
         bias: arguments.bias,
         solver: arguments.solver.0,

@@ -6,7 +6,7 @@ use maxmargin::certificate::{Certificate, Evidence};
 use maxmargin::data::Label;
 use maxmargin::error::listed;
 use maxmargin::model::Machine;
-use maxmargin::problem::{Loss, Task};
+use maxmargin::problem::{Loss, Norm, Task};
 use maxmargin::training::Penalty;
 use serde_json::{Value, json};
 
@@ -35,18 +35,20 @@ pub(crate) struct Forms {
 }
 
 impl Forms {
-    pub(crate) fn of_machine(machine: &Machine) -> Self {
+    pub(crate) fn of_machine(machine: &Machine, norm: Norm) -> Self {
         let rows = machine.rows as f64;
+        let factor = if norm == Norm::L1 { 1.0 } else { 2.0 };
         Forms {
             c: machine.cost,
             c_over_n: machine.cost.map(|c| c * rows),
-            lambda: machine.cost.map(|c| 1.0 / (2.0 * rows * c)),
+            lambda: machine.cost.map(|c| 1.0 / (factor * rows * c)),
         }
     }
 
     /// The forms that all machines share; the one that the user gave always is.
     pub(crate) fn of_model(model: &Model) -> Self {
-        let all: Vec<Forms> = model.machines().iter().map(Forms::of_machine).collect();
+        let all: Vec<Forms> =
+            model.machines().iter().map(|machine| Forms::of_machine(machine, model.parts().norm)).collect();
         let shared = |form: fn(&Forms) -> Option<f64>| {
             let first = all.first().and_then(form)?;
             all.iter().all(|forms| form(forms) == Some(first)).then_some(first)
@@ -118,7 +120,8 @@ pub(crate) fn problem(page: &mut Page, model: &Model) {
         Task::Regression { epsilon } => page.line("task", &format!("regression, epsilon {}", number(epsilon, 6))),
         Task::OneClass { nu } => page.line("task", &format!("one-class, nu {}", number(nu, 6))),
     }
-    page.line("loss", &format!("{}, bias {}", parts.loss.name(), parts.bias.name()));
+    let norm = if parts.norm == Norm::L1 { ", norm l1" } else { "" };
+    page.line("loss", &format!("{}{norm}, bias {}", parts.loss.name(), parts.bias.name()));
 }
 
 /// Support vectors of a model: all, those at the upper bound in some machine, and the others.
@@ -196,7 +199,7 @@ pub(crate) fn json_of(model: &Model, machine: &Machine) -> Value {
         "slack_sum": certificate.map(|certificate| certificate.slack_sum),
         "weights": machine.weights,
         "bias_value": machine.bias,
-        "penalty": Forms::of_machine(machine).json(model.parts().penalty),
+        "penalty": Forms::of_machine(machine, model.parts().norm).json(model.parts().penalty),
         "certificate": evidence(&machine.evidence),
         "notes": machine.notes,
     })
@@ -290,6 +293,9 @@ pub(crate) fn table(page: &mut Page, model: &Model) {
             true => &["support vectors", "all", "on margin", "inside", "wrong side", "at C"],
             false => &["support vectors", "all", "on the edge", "with slack", "at C"],
         })];
+        if model.parts().norm == Norm::L1 {
+            kinds[0].push("columns in use".into());
+        }
         for (machine, certificate) in certified.iter().take(MOST) {
             let counts = certificate.counts;
             rows.push(vec![
@@ -309,7 +315,8 @@ pub(crate) fn table(page: &mut Page, model: &Model) {
             if !classes {
                 shown.remove(3);
             }
-            let shown = shown.iter().map(ToString::to_string);
+            let columns = certificate.columns.map(|found| format!("{} of {}", found.used, found.used + found.unused));
+            let shown = shown.iter().map(ToString::to_string).chain(columns);
             kinds.push(std::iter::once(title(model, machine)).chain(shown).collect());
         }
         page.table(&rows);

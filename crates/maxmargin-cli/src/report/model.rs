@@ -214,6 +214,7 @@ pub(crate) fn json(model: &Model, geometry: &[Geometry]) -> Value {
         "solver": parts.solver,
         "kernel": parts.kernel.to_string(),
         "loss": parts.loss.name(),
+        "norm": parts.norm.name(),
         "bias": parts.bias.name(),
         "multiclass": parts.multiclass.name(),
         "class_weights": parts.class_weights,

@@ -210,6 +210,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
         "solver_reason": trained.reason,
         "kernel": parts.kernel.to_string(),
         "loss": parts.loss.name(),
+        "norm": parts.norm.name(),
         "bias": parts.bias.name(),
         "multiclass": parts.multiclass.name(),
         "class_weights": parts.class_weights,

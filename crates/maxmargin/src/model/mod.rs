@@ -20,7 +20,7 @@ use crate::control::Stop;
 use crate::data::{Label, Labels, Matrix, Scaling};
 use crate::error::Error;
 use crate::kernel::{Expansion, KernelFunction, Points};
-use crate::problem::{Bias, Loss, Task};
+use crate::problem::{Bias, Loss, Norm, Task};
 use crate::training::Penalty;
 
 pub use align::Aligned;
@@ -74,6 +74,9 @@ pub struct ModelParts {
     pub loss: Loss,
     /// The penalty as the user gave it.
     pub penalty: Penalty,
+    /// How the weights were measured.
+    #[serde(default, skip_serializing_if = "Norm::is_l2")]
+    pub norm: Norm,
     /// The solver's name.
     pub solver: String,
     /// The tolerance asked for.

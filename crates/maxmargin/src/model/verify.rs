@@ -206,7 +206,12 @@ fn compare(number: usize, stored: &Machine, found: &Evidence, size: &Size, out: 
         }
     };
     let objective = AGREEMENT * found.primal.abs().max(found.dual.abs()).clamp(1.0, f64::MAX);
-    for ((name, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
+    let (stored, found_numbers) = (stored.numbers(), found.numbers());
+    for place in 0..stored.len().max(found_numbers.len()) {
+        // A number that only one of them has is not the same in both.
+        let of = |numbers: &[(&'static str, f64)]| numbers.get(place).map_or(f64::NAN, |&(_, value)| value);
+        let named = found_numbers.get(place).or(stored.get(place));
+        let (name, stored, found) = (named.map_or("", |&(name, _)| name), of(&stored), of(&found_numbers));
         let allowed = match name {
             "primal" | "dual" => objective,
             // Differences of two objectives, and sums of α, which are no larger: nearer than these are known.

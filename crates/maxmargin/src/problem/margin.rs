@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Coupling, Direction, DualParts, DualProblem, LinearProblem, Loss, Passes, RowLoss, Task};
+use super::{Coupling, Direction, DualParts, DualProblem, LinearProblem, Loss, Norm, Passes, RowLoss, Task};
 use crate::error::Error;
 use crate::kernel::{ClassValues, Gram, KernelFunction, Points};
 use crate::workers::Workers;
@@ -40,7 +40,7 @@ impl Bias {
 /// over some rows of some points, for two classes (`t = y`, and ℓ a function of y f), for numbers, or for one class. q is 0,
 /// but for one class `q = ν Σ C_i`, which keeps b from being 0. With a folded bias φ is the feature map of `x′ = (x, 1)`.
 /// `C_i = ∞` for all rows (hinge loss) is the hard margin. Without a penalty (`penalised` false, logistic loss only) the
-/// first term is left out.
+/// first term is left out. With the L1 norm it is `‖w‖₁`, see [`Norm`].
 #[derive(Clone, Debug)]
 pub struct MarginProblem<'a> {
     parts: MarginParts<'a>,
@@ -71,6 +71,8 @@ pub struct MarginParts<'a> {
     pub bias: Bias,
     /// Whether `½‖w‖²` is part of the objective; `false` for logistic loss only.
     pub penalised: bool,
+    /// How the weights are measured.
+    pub norm: Norm,
     /// Kernel values that other problems over these points need, too.
     pub shared: Option<&'a ClassValues>,
 }
@@ -98,6 +100,7 @@ impl<'a> MarginParts<'a> {
             loss: Loss::Hinge,
             bias,
             penalised: true,
+            norm: Norm::L2,
             shared: None,
         }
     }
@@ -109,7 +112,7 @@ impl<'a> MarginProblem<'a> {
     /// # Errors
     /// When lengths differ, one sign is missing, a cost or sign is out of range, or kernel values overflow.
     pub fn new(parts: MarginParts<'a>) -> Result<Self, Error> {
-        let MarginParts { kernel, points, rows, signs, costs, loss, bias, penalised, .. } = &parts;
+        let MarginParts { kernel, points, rows, signs, costs, loss, bias, penalised, norm, .. } = &parts;
         if rows.len() != signs.len() || rows.len() != costs.len() {
             return Err(Error::Shape {
                 operation: "problem",
@@ -134,6 +137,8 @@ impl<'a> MarginProblem<'a> {
             return Err(Error::parameter("C", cost, "above 0 for every row"));
         }
         let hard = costs.iter().any(|cost| cost.is_infinite());
+        norm.check(*loss, *penalised, hard)?;
+        norm.check_kernel(kernel)?;
         if hard && (*loss != Loss::Hinge || costs.iter().any(|cost| cost.is_finite())) {
             return Err(Error::Combination {
                 what: "an infinite C is the hard margin, which has neither a loss nor finite costs beside it".into(),
@@ -228,6 +233,11 @@ impl<'a> MarginProblem<'a> {
     /// Whether `½‖w‖²` is part of the objective.
     pub fn penalised(&self) -> bool {
         self.parts.penalised
+    }
+
+    /// How the weights are measured.
+    pub fn norm(&self) -> Norm {
+        self.parts.norm
     }
 
     /// Whether no slack is allowed.

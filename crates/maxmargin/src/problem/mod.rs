@@ -8,6 +8,7 @@ mod joint;
 mod linear;
 mod loss;
 mod margin;
+mod norm;
 mod row_loss;
 mod task;
 
@@ -17,5 +18,7 @@ pub use joint::{JointParts, JointProblem};
 pub(crate) use linear::{Direction, LinearProblem, Passes, RowState, RowSums, dot};
 pub use loss::Loss;
 pub use margin::{Bias, MarginParts, MarginProblem};
+pub use norm::Norm;
+pub(crate) use norm::{dual_point, largest_product};
 pub(crate) use row_loss::{Pull, RowLoss};
 pub use task::Task;

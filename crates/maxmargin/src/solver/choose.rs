@@ -1,7 +1,7 @@
 //! The solver for those who do not name one.
 
 use super::{Settings, SolverKind};
-use crate::problem::{Bias, Loss, MarginProblem};
+use crate::problem::{Bias, Loss, MarginProblem, Norm};
 
 /// Columns up to which a matrix of columns × columns is cheap.
 const FEW_COLUMNS: usize = 1000;
@@ -16,6 +16,9 @@ pub fn choose(problem: &MarginProblem<'_>, settings: &Settings) -> (SolverKind, 
     let (rows, columns) = (problem.len(), problem.columns());
     let linear = problem.kernel().is_linear();
     let because = |kind: SolverKind, reason: String| (kind, Some(reason));
+    if problem.norm() == Norm::L1 {
+        return because(SolverKind::L1Newton, "the L1 norm, which leaves most columns out of each step".into());
+    }
     match (problem.loss(), problem.bias()) {
         _ if !problem.task().is_classification() => for_many_rows(problem),
         (Loss::Logistic, _) if (rows <= FEW_ROWS && settings.gap.is_none()) || !problem.penalised() => {

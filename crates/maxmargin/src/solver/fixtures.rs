@@ -9,7 +9,7 @@ use super::{Decision, Settings, Solution, SolverKind, solve};
 use crate::control::{Control, Progress, Stop, Unattended};
 use crate::data::Matrix;
 use crate::kernel::{Gamma, KernelFunction, KernelParams, Points};
-use crate::problem::{Bias, Loss, MarginParts, MarginProblem};
+use crate::problem::{Bias, Loss, MarginParts, MarginProblem, Norm};
 use crate::workers::Workers;
 
 /// Points, signs and costs that live as long as the test.
@@ -21,6 +21,7 @@ pub(super) struct Fixture {
     pub(super) loss: Loss,
     pub(super) bias: Bias,
     pub(super) penalised: bool,
+    pub(super) norm: Norm,
     pub(super) threads: usize,
 }
 
@@ -35,6 +36,7 @@ impl Fixture {
             loss: Loss::Hinge,
             bias: Bias::Explicit,
             penalised: true,
+            norm: Norm::L2,
             threads: 1,
         }
     }
@@ -51,6 +53,11 @@ impl Fixture {
 
     pub(super) fn without_penalty(mut self) -> Self {
         self.penalised = false;
+        self
+    }
+
+    pub(super) fn norm(mut self, norm: Norm) -> Self {
+        self.norm = norm;
         self
     }
 
@@ -75,6 +82,7 @@ impl Fixture {
             loss: self.loss,
             bias: self.bias,
             penalised: self.penalised,
+            norm: self.norm,
             ..MarginParts::new(&kernel, &points, &workers, rows, self.signs.clone())
         };
         work(&MarginProblem::new(parts).unwrap())

@@ -7,6 +7,7 @@
 //! | `dual-ascent` | every kernel, hinge and squared loss, folded or no bias | `dual_ascent.rs` |
 //! | `interior-point` | every kernel, hinge and squared loss, small n | `interior_point.rs` |
 //! | `primal-newton` | linear, hinge, squared and logistic loss, every bias, any size | `primal_newton/` |
+//! | `l1-newton` | linear, L1 norm, squared and logistic loss, every bias | `l1/` |
 //! | `newton` | linear, squared loss | `newton.rs` |
 //! | `kernel-newton` | every kernel, squared loss | `kernel_newton.rs` |
 //! | `sgd` | linear, hinge loss | `sgd.rs` |
@@ -32,6 +33,7 @@ mod interior_point;
 mod joint;
 mod kernel_newton;
 mod kernel_perceptron;
+mod l1;
 mod lda;
 mod line_search;
 mod logistic;
@@ -52,7 +54,7 @@ pub use lda::{Projection, Shrinkage, fisher_criterion, projection as lda_project
 
 use crate::control::{Control, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, DualProblem, MarginProblem};
+use crate::problem::{Bias, DualProblem, MarginProblem, Norm};
 pub(crate) use block_smo::{WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
 use smo::DualSolution;
@@ -87,11 +89,13 @@ pub enum SolverKind {
     Lda,
     /// Logistic regression by iteratively reweighted least squares.
     Logistic,
+    /// Newton's method on the primal with the L1 norm, linear.
+    L1Newton,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 12] = [
+    pub const ALL: [SolverKind; 13] = [
         SolverKind::Smo,
         SolverKind::BlockSmo,
         SolverKind::DualAscent,
@@ -104,6 +108,7 @@ impl SolverKind {
         SolverKind::KernelPerceptron,
         SolverKind::Lda,
         SolverKind::Logistic,
+        SolverKind::L1Newton,
     ];
 
     /// The name, as the user writes it.
@@ -121,6 +126,7 @@ impl SolverKind {
             SolverKind::KernelPerceptron => "kernel-perceptron",
             SolverKind::Lda => "lda",
             SolverKind::Logistic => "logistic",
+            SolverKind::L1Newton => "l1-newton",
         }
     }
 }
@@ -130,7 +136,7 @@ impl SolverKind {
 pub struct Settings {
     /// The largest violation of the optimality conditions to stop at.
     pub tolerance: f64,
-    /// The relative duality gap to stop at, in place of the tolerance: `dual-ascent` and `primal-newton`.
+    /// The relative duality gap to stop at, in place of the tolerance: `dual-ascent`, `primal-newton` and `l1-newton`.
     pub gap: Option<f64>,
     /// The most steps (sweeps over the rows for `dual-ascent`, `sgd` and the perceptrons); `None` is the solver's own cap.
     pub max_iterations: Option<u64>,
@@ -240,6 +246,7 @@ pub struct Solution {
 /// When it cannot, with the way out.
 pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     requirements::task(kind, problem)?;
+    supports_norm(kind, problem.norm())?;
     requirements::gap(kind, problem, settings)?;
     match kind {
         SolverKind::Smo => smo::supports(problem, settings),
@@ -254,7 +261,16 @@ pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settin
         SolverKind::KernelPerceptron => kernel_perceptron::supports(problem, settings),
         SolverKind::Lda => lda::supports(problem, settings),
         SolverKind::Logistic => logistic::supports(problem, settings),
+        SolverKind::L1Newton => l1::supports(problem, settings),
     }
+}
+
+/// Checks that a solver minimises a norm.
+///
+/// # Errors
+/// When it does not, with the way out.
+pub fn supports_norm(kind: SolverKind, norm: Norm) -> Result<(), Error> {
+    requirements::norm(kind, norm)
 }
 
 /// Solves a problem by the algorithm named, from scratch.
@@ -282,7 +298,8 @@ pub fn solve_from(
     control: &mut dyn Control,
 ) -> Result<Solution, Error> {
     supports(kind, problem, settings)?;
-    let ignored = matches!(start, Start::Alpha(_)) && !kind.takes_alpha();
+    let ignored = matches!(start, Start::Alpha(_)) && !kind.takes_alpha()
+        || matches!(start, Start::Weights { .. }) && kind != SolverKind::L1Newton;
     let mut solution = match kind {
         SolverKind::Smo => smo::solve(problem, settings, start, control),
         SolverKind::BlockSmo => block_smo::solve(problem, settings, start, control),
@@ -296,6 +313,7 @@ pub fn solve_from(
         SolverKind::KernelPerceptron => kernel_perceptron::solve(problem, settings, control),
         SolverKind::Lda => lda::solve(problem, settings, control),
         SolverKind::Logistic => logistic::solve(problem, settings, control),
+        SolverKind::L1Newton => l1::solve(problem, settings, start, control),
     };
     if ignored {
         solution.notes.push(format!("{} has no use for a warm start, and began from scratch", kind.name()));

@@ -2,7 +2,7 @@
 
 use super::{Settings, SolverKind};
 use crate::error::Error;
-use crate::problem::{Bias, Loss, MarginProblem};
+use crate::problem::{Bias, Loss, MarginProblem, Norm};
 
 fn refuse(kind: SolverKind, what: &str, help: &str) -> Error {
     Error::Combination { what: format!("the solver {} {what}", kind.name()), help: help.into() }
@@ -66,12 +66,27 @@ pub(super) fn soft_margin(kind: SolverKind, problem: &MarginProblem<'_>) -> Resu
 /// A gap can be asked for only of those who stop at one.
 pub(super) fn gap(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let linear = problem.kernel().is_linear() && !problem.hard() && problem.penalised();
-    let stops_at_gap = linear && matches!(kind, SolverKind::DualAscent | SolverKind::PrimalNewton);
+    let stops_at_gap =
+        linear && matches!(kind, SolverKind::DualAscent | SolverKind::PrimalNewton | SolverKind::L1Newton);
     if settings.gap.is_none() || stops_at_gap {
         return Ok(());
     }
     let help = "give a tolerance instead, or choose the linear kernel and the solver primal-newton or dual-ascent";
     Err(refuse(kind, "stops at a violation, not at a gap", help))
+}
+
+/// The norm must be the solver's own: each has one.
+pub(super) fn norm(kind: SolverKind, norm: Norm) -> Result<(), Error> {
+    match (kind, norm) {
+        (SolverKind::L1Newton, Norm::L1) => Ok(()),
+        (SolverKind::L1Newton, Norm::L2) => {
+            Err(refuse(kind, "is for the L1 norm", "choose norm l1, or another solver (primal-newton for norm l2)"))
+        }
+        (_, Norm::L2) => Ok(()),
+        (_, Norm::L1) => {
+            Err(refuse(kind, "does not minimise the L1 norm", "leave the solver out, choose l1-newton, or norm l2"))
+        }
+    }
 }
 
 /// The weights must be penalised.

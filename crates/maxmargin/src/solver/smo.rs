@@ -79,7 +79,7 @@ pub(super) fn solve_dual_from(
     let mut state = State::new(problem, settings.memory);
     let mut walk = Walk::default();
     match start {
-        Start::Scratch => {}
+        Start::Scratch | Start::Weights { .. } => {}
         Start::Alpha(alpha) => {
             let alpha = feasible(problem, &alpha);
             if let ControlFlow::Break(stop) = state.move_to(&alpha, control) {

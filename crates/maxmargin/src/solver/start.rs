@@ -11,6 +11,8 @@ use crate::problem::{Coupling, DualProblem};
 /// | `dual-ascent`, `primal-newton` | taken | from scratch |
 /// | all others | from scratch | from scratch |
 ///
+/// `l1-newton` takes [`Start::Weights`], all others begin from scratch with these: with the L1 norm w is not a sum over the rows.
+///
 /// A solver that knows nothing of snapshots offers none; from scratch it ends in the same solution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Start {
@@ -19,6 +21,13 @@ pub enum Start {
     Scratch,
     /// The α of a related problem, one a row of this one. It need not be feasible: it is made so.
     Alpha(Vec<f64>),
+    /// w and b of a related problem.
+    Weights {
+        /// w, one a column.
+        weights: Vec<f64>,
+        /// b
+        bias: f64,
+    },
     /// Where the same solver was in the same problem: it goes on as if nothing had happened.
     Snapshot(Snapshot),
 }
@@ -28,7 +37,7 @@ impl Start {
     pub(super) fn coefficients(&self, signs: &[f64]) -> Option<Vec<f64>> {
         match self {
             Start::Alpha(alpha) => Some(alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect()),
-            Start::Scratch | Start::Snapshot(_) => None,
+            Start::Scratch | Start::Weights { .. } | Start::Snapshot(_) => None,
         }
     }
 }

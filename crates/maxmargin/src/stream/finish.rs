@@ -55,6 +55,7 @@ impl StreamingSgd {
             bias: self.params.bias,
             loss: self.params.loss,
             penalty: Penalty::Lambda(lambda),
+            norm: crate::problem::Norm::L2,
             solver: "sgd".into(),
             // Nothing was asked for, and nothing is promised.
             tolerance: f64::MAX,

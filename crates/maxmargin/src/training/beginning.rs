@@ -5,6 +5,7 @@ use super::{Training, machine_cost};
 use crate::checkpoint::{Checkpoint, MachineState, parameters};
 use crate::error::Error;
 use crate::model::{Model, ModelParts, Pairing};
+use crate::problem::Norm;
 
 /// Where a training begins.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub enum Beginning<'a> {
     /// ```text
     /// α_i = c_i y_i · C/C_old                                              (T.2)
     /// ```
+    ///
+    /// With the L1 norm it begins at its w and b.
     Model(&'a Model),
 }
 
@@ -67,7 +70,7 @@ fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result
     let (codes, weights) = (shared.labels.codes(), shared.weights);
     let state = |&pairing: &Pairing| {
         let Some(machine) = found(pairing) else { return MachineState::scratch() };
-        let cost = machine_cost(codes, weights, pairing, parts.penalty);
+        let cost = machine_cost(codes, weights, pairing, parts);
         // A hard margin has no C to go by.
         let ratio = machine.cost.map(|old| cost / old).filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
         let alpha = |(&place, &coefficient): (&u32, &f64)| {
@@ -76,7 +79,9 @@ fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result
             let alpha = coefficient * sign * ratio; // (T.2)
             (alpha > 0.0 || parts.task.is_regression()).then_some((row, alpha))
         };
-        MachineState::Untouched { alpha: machine.support.iter().zip(&machine.coefficients).filter_map(alpha).collect() }
+        let point = (old.norm == Norm::L1).then(|| machine.weights.clone()).flatten().map(|w| (w, machine.bias));
+        let alpha = machine.support.iter().zip(&machine.coefficients).filter_map(alpha).collect();
+        MachineState::Untouched { alpha, point }
     };
     Ok(shared.pairings.iter().map(state).collect())
 }

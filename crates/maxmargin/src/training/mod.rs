@@ -5,6 +5,7 @@ mod class_weights;
 mod finish;
 mod joint;
 mod machines;
+mod norm;
 mod params;
 
 use crate::checkpoint::{FinishedMachine, MachineState};
@@ -128,6 +129,7 @@ impl Training {
             bias: params.bias,
             loss: self.loss,
             penalty: params.penalty,
+            norm: params.norm,
             solver: String::new(),
             tolerance: params.settings.tolerance,
             multiclass: params.way(),
@@ -290,7 +292,7 @@ pub(crate) fn machine_problem<'a>(
     let Answers { codes, targets, weights } = answers;
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let (rows, signs): (Vec<usize>, Vec<f64>) = rows_of(codes, weights, pairing).unzip();
-    let cost = machine_cost(codes, weights, pairing, parts.penalty);
+    let cost = machine_cost(codes, weights, pairing, parts);
     let costs = rows.iter().map(|&row| cost * weight(row)).collect();
     let targets = targets.map_or_else(Vec::new, |targets| rows.iter().map(|&row| targets[row]).collect());
     let parts = MarginParts {
@@ -300,6 +302,7 @@ pub(crate) fn machine_problem<'a>(
         loss: parts.loss,
         bias: parts.bias,
         penalised: parts.penalty != Penalty::None,
+        norm: parts.norm,
         ..MarginParts::new(kernel, points, workers, rows, signs)
     };
     Ok((MarginProblem::new(parts)?, cost))
@@ -328,9 +331,9 @@ fn rows_of(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing) -> impl Ite
 }
 
 /// The C of a machine.
-fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, penalty: Penalty) -> f64 {
+fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, parts: &ModelParts) -> f64 {
     let weight = |(row, _)| weights.map_or(1.0, |weights| weights[row]);
-    penalty.cost(rows_of(codes, weights, pairing).map(weight).sum())
+    parts.penalty.cost_with(parts.norm, rows_of(codes, weights, pairing).map(weight).sum())
 }
 
 /// Joins the machines' support vectors into one pool, each training row once.
@@ -602,7 +605,7 @@ mod tests {
         };
         assert!(refused(&|checkpoint| drop(checkpoint.machines.pop())).contains("2 machines, not 3"));
         for alpha in [vec![(7, 0.5), (7, 0.5)], vec![(150, 0.5)]] {
-            let said = refused(&|c| c.machines[1] = MachineState::Untouched { alpha: alpha.clone() });
+            let said = refused(&|c| c.machines[1] = MachineState::Untouched { alpha: alpha.clone(), point: None });
             assert!(said.contains("do not increase below 150"), "{said}");
         }
         let edits: [fn(&mut Snapshot); 6] = [

@@ -7,7 +7,7 @@ use crate::data::{Label, ScalingKind};
 use crate::error::Error;
 use crate::kernel::KernelParams;
 use crate::model::Multiclass;
-use crate::problem::{Bias, Loss, Task};
+use crate::problem::{Bias, Loss, Norm, Task};
 use crate::solver::{Settings, SolverKind};
 
 /// How strong the penalty on w is, in one of the three ways to say it.
@@ -18,7 +18,8 @@ use crate::solver::{Settings, SolverKind};
 /// lambda:  λ‖w‖² + (1/n) Σ ξ_i         C = 1/(2nλ)                     (T.1)
 /// ```
 ///
-/// n is the number of rows of the binary problem, each counted by its weight.
+/// n is the number of rows of the binary problem, each counted by its weight. With the L1 norm `½‖w‖²` and `λ‖w‖²` are `‖w‖₁` and
+/// `λ‖w‖₁`, and lambda is `C = 1/(nλ)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Penalty {
@@ -83,7 +84,9 @@ pub struct TrainingParams {
     pub kernel: KernelParams,
     /// The penalty.
     pub penalty: Penalty,
-    /// The loss; `None` is the solver's own, else hinge.
+    /// How the weights are measured.
+    pub norm: Norm,
+    /// The loss; `None` is the solver's own, else squared with the L1 norm and hinge with the L2 norm.
     pub loss: Option<Loss>,
     /// How b is treated.
     pub bias: Bias,
@@ -107,6 +110,7 @@ impl Default for TrainingParams {
             task: Task::default(),
             kernel: KernelParams::default(),
             penalty: Penalty::C(1.0),
+            norm: Norm::default(),
             loss: None,
             bias: Bias::default(),
             solver: None,
@@ -149,11 +153,8 @@ impl TrainingParams {
             return Err(Error::parameter("batch", 0, "1 or more"));
         }
         settings.shrinkage.check()?;
-        let loss = self.loss.unwrap_or(match self.solver {
-            Some(SolverKind::Newton | SolverKind::KernelNewton) => Loss::Squared,
-            Some(SolverKind::Logistic) => Loss::Logistic,
-            _ => Loss::Hinge,
-        });
+        let loss = self.loss.unwrap_or_else(|| self.own_loss());
+        self.check_norm(loss)?;
         if self.penalty == Penalty::None && loss != Loss::Logistic {
             return Err(Error::Combination {
                 what: format!("{} loss without a penalty has no single best model", loss.name()),
@@ -175,6 +176,12 @@ impl TrainingParams {
 
     /// What only classes have must not be asked for where there are none.
     fn check_without_classes(&self) -> Result<(), Error> {
+        if self.norm == Norm::L1 {
+            return Err(Error::Combination {
+                what: format!("the L1 norm is for classes, not for {}", self.task.name()),
+                help: "choose norm l2, or task classification".into(),
+            });
+        }
         let asked = [
             ("weights of classes", self.class_weights != ClassWeights::default()),
             ("a positive label", self.positive.is_some()),

@@ -263,7 +263,7 @@ impl<'a, T: Real> Engine<'a, T> {
         engine.walk.size = engine.sizes.0;
         engine.whole = T::IS_DOUBLE && is_whole(problem, &tiles);
         let alpha = match start {
-            Start::Scratch => problem.start().to_vec(),
+            Start::Scratch | Start::Weights { .. } => problem.start().to_vec(),
             Start::Alpha(alpha) => feasible(problem, &alpha),
             Start::Snapshot(snapshot) => match engine.restore(snapshot) {
                 true => return engine,

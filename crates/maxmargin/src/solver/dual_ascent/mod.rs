@@ -71,7 +71,7 @@ pub(super) fn solve(
     super::solve_by_dual(problem, |dual| {
         let start = match start {
             Start::Alpha(alpha) => feasible(dual, &alpha),
-            Start::Scratch | Start::Snapshot(_) => vec![0.0; dual.len()],
+            Start::Scratch | Start::Weights { .. } | Start::Snapshot(_) => vec![0.0; dual.len()],
         };
         if problem.kernel().is_linear() {
             let keeper = Weights::new(problem);

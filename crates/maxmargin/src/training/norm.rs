@@ -1,0 +1,55 @@
+//! Which parameters go with the L1 norm, asked before any data is read.
+
+use super::{Penalty, TrainingParams};
+use crate::error::Error;
+use crate::kernel::KernelParams;
+use crate::model::Multiclass;
+use crate::problem::{Loss, Norm};
+use crate::solver::SolverKind;
+
+impl TrainingParams {
+    /// The loss, where none was named: the solver's own, else hinge; squared with the L1 norm, which hinge loss does not go with.
+    pub(super) fn own_loss(&self) -> Loss {
+        match self.solver {
+            Some(SolverKind::Newton | SolverKind::KernelNewton | SolverKind::L1Newton) => Loss::Squared,
+            Some(SolverKind::Logistic) => Loss::Logistic,
+            _ if self.norm == Norm::L1 && self.penalty != Penalty::Hard => Loss::Squared,
+            _ => Loss::Hinge,
+        }
+    }
+
+    /// Checks that a norm goes with everything else.
+    pub(super) fn check_norm(&self, loss: Loss) -> Result<(), Error> {
+        if self.norm == Norm::L2 {
+            return Ok(());
+        }
+        self.norm.check(loss, self.penalty != Penalty::None, self.penalty == Penalty::Hard)?;
+        let refuse = |what: String, help: &str| Err(Error::Combination { what, help: help.into() });
+        if !matches!(self.kernel, KernelParams::Linear) {
+            return refuse(
+                "the L1 norm is a sum over the weights of columns, which only the linear kernel has".into(),
+                "choose the linear kernel, or norm l2",
+            );
+        }
+        if let Some(kind) = self.solver {
+            crate::solver::supports_norm(kind, self.norm)?;
+        }
+        match self.way() {
+            way @ (Multiclass::Joint | Multiclass::CrammerSinger) => refuse(
+                format!("classes that are trained together ({}) are penalised by the L2 norm, not by l1", way.name()),
+                "choose multiclass ovo or ovr, or norm l2",
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Penalty {
+    /// The C of `‖w‖₁ + C Σ ξ_i` with the L1 norm, where λ is that of `λ‖w‖₁ + (1/n) Σ ξ_i`; else [`Penalty::cost`].
+    pub fn cost_with(self, norm: Norm, total_weight: f64) -> f64 {
+        match (norm, self) {
+            (Norm::L1, Penalty::Lambda(lambda)) => 1.0 / (total_weight * lambda),
+            _ => self.cost(total_weight),
+        }
+    }
+}
