@@ -312,18 +312,35 @@ pub(crate) fn borderline(problem: &MarginProblem<'_>, values: &[f64], tolerance:
 fn count(problem: &MarginProblem<'_>, alpha: &[f64], slack: &[f64], tolerance: f64) -> Counts {
     let mut counts = Counts::default();
     for ((&alpha, &slack), &cost) in alpha.iter().zip(slack).zip(problem.costs()) {
-        if alpha > 0.0 {
-            counts.support += 1;
-            counts.bounded += usize::from(alpha >= problem.loss().dual_bound(cost));
-        }
-        match (alpha > 0.0, slack) {
-            (false, _) => counts.not_support += 1,
-            (true, slack) if slack > 1.0 => counts.misclassified += 1,
-            (true, slack) if slack > SLACK_A_TOLERANCE * tolerance => counts.inside += 1,
-            (true, _) => counts.on_margin += 1,
-        }
+        counts.add(alpha, problem.loss().dual_bound(cost), slack, tolerance);
     }
     counts
+}
+
+impl Counts {
+    /// Counts a row.
+    pub(crate) fn add(&mut self, alpha: f64, bound: f64, slack: f64, tolerance: f64) {
+        if alpha > 0.0 {
+            self.support += 1;
+            self.bounded += usize::from(alpha >= bound);
+        }
+        match (alpha > 0.0, slack) {
+            (false, _) => self.not_support += 1,
+            (true, slack) if slack > 1.0 => self.misclassified += 1,
+            (true, slack) if slack > SLACK_A_TOLERANCE * tolerance => self.inside += 1,
+            (true, _) => self.on_margin += 1,
+        }
+    }
+
+    /// Adds the rows of another.
+    pub(crate) fn join(&mut self, other: &Counts) {
+        self.not_support += other.not_support;
+        self.on_margin += other.on_margin;
+        self.inside += other.inside;
+        self.misclassified += other.misclassified;
+        self.support += other.support;
+        self.bounded += other.bounded;
+    }
 }
 
 /// JSON has no infinity; `null` stands for it.

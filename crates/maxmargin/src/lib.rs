@@ -51,6 +51,7 @@ pub mod kernel;
 pub mod lift;
 pub mod metrics;
 pub mod model;
+pub mod out_of_core;
 pub mod problem;
 mod relay;
 mod simd;

@@ -40,7 +40,9 @@ pub(in crate::solver) fn ascend(
     let clip = |i: usize, c: f64| problem.loss.clipped(c, problem.targets[i], problem.costs[i]);
     let coefficients: Vec<f64> = match start {
         Some(start) if start.len() == problem.len() => start.iter().enumerate().map(|(i, &c)| clip(i, c)).collect(),
-        _ => (0..problem.len()).map(|i| first(problem.loss, problem.targets[i], problem.costs[i])).collect(),
+        _ => {
+            (0..problem.len()).map(|i| first_coefficient(problem.loss, problem.targets[i], problem.costs[i])).collect()
+        }
     };
     let Direction { weights, bias: sum } = match coefficients.iter().all(|&c| c == 0.0) {
         true => Direction::zero(problem.columns()),
@@ -91,13 +93,13 @@ impl Climb {
 }
 
 /// Where c begins: the dual of logistic loss has no slope at its ends.
-fn first(loss: RowLoss, target: f64, cost: f64) -> f64 {
+pub(crate) fn first_coefficient(loss: RowLoss, target: f64, cost: f64) -> f64 {
     if loss == RowLoss::Logistic { target * (1e-3 * cost).min(1e-8) } else { 0.0 }
 }
 
 /// Rows that are visited one after the other, in a random order of their own: neighbours in memory, which it is quicker to read
 /// together.
-const RUN: usize = 16;
+pub(crate) const RUN: usize = 16;
 /// Runs between two looks at the control.
 const RUNS_A_POLL: usize = 16;
 /// Stands for a row that is left out of the sweeps to come.
@@ -215,13 +217,13 @@ fn sweep(
 }
 
 /// A step of one coefficient.
-struct Step {
+pub(crate) struct Step {
     /// Where it leads.
-    target: f64,
+    pub(crate) target: f64,
     /// The slope of the dual in c at the old one, downhill being positive α.
-    slope: f64,
+    pub(crate) slope: f64,
     /// Whether it stays because it is at a bound and the slope points outward.
-    at_bound: bool,
+    pub(crate) at_bound: bool,
 }
 
 /// The exact maximiser of (LP.2) in one coefficient c
@@ -230,7 +232,7 @@ struct Step {
 /// max over c of  −(Cℓ)*(−c) − f(c − c_old) − ½‖x‖²(c − c_old)²                 (DA.1)
 /// ```
 #[inline]
-fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, square: f64) -> Step {
+pub(crate) fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, square: f64) -> Step {
     match loss {
         RowLoss::Hinge | RowLoss::Squared => {
             let ridge = if loss == RowLoss::Squared { 0.5 / cost } else { 0.0 };

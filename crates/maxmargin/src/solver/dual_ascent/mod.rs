@@ -27,6 +27,8 @@
 
 mod linear;
 
+pub(crate) use linear::{RUN, Step, first_coefficient, step};
+
 use std::ops::ControlFlow;
 
 use rand::SeedableRng;
@@ -284,7 +286,7 @@ fn gradient(dual: &DualProblem<'_>, keeper: &impl Keeper, alpha: &[f64]) -> Vec<
 }
 
 /// A gradient of this size is on its way to infinity.
-const HUGE: f64 = 1e250;
+pub(crate) const HUGE: f64 = 1e250;
 
 /// Steps between two looks at the control: a few milliseconds of work at most.
 const POLL_EVERY: usize = 64;
