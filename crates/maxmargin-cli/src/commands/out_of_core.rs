@@ -272,7 +272,7 @@ fn cache_of(arguments: &Train, plan: &Plan) -> Result<Option<CacheFile>, Failure
     let started = Instant::now();
     let bar = line(arguments.quiet);
     let mut feed = Feed::new(&plan.origin, &options, reading.seed, false)?;
-    let mut writer = CacheWriter::create(&path)?;
+    let mut writer = CacheWriter::with_blocks_of(&path, block_bytes(plan.training.params().settings.memory))?;
     let mut rows = 0u64;
     loop {
         match feed.next(|| !interrupt::asked())? {
@@ -300,6 +300,11 @@ fn cache_of(arguments: &Train, plan: &Plan) -> Result<Option<CacheFile>, Failure
     // A cache without a name of its own loses it here, with its folder, while it is open: however the program ends, nothing is
     // left behind.
     Ok(Some(file))
+}
+
+/// How large a block is: a few of them are in memory at a time, with what is made of them.
+fn block_bytes(memory: u64) -> usize {
+    (memory / 32).clamp(1 << 12, 16 << 20) as usize
 }
 
 /// A cache file, and how many bytes have been read of it.

@@ -50,7 +50,9 @@ pub(super) struct Looked {
     /// `Σ c_i x_i` and `Σ c_i` of the balanced coefficients.
     combined: Direction,
     balance: Balance,
-    /// The best b found.
+    /// Whether the mean of the last pass is better than where it ended.
+    pub(super) averaged: bool,
+    /// The best b found for the better of them.
     pub(super) bias: f64,
     pub(super) primal: f64,
     pub(super) gap: f64,
@@ -66,13 +68,13 @@ impl Looked {
 #[derive(Clone)]
 struct LookSums {
     combined: Direction,
-    /// Σ C_i ℓ at each place of b.
-    losses: [f64; PLACES],
+    /// Σ C_i ℓ at each place of b, at w and at its mean.
+    losses: [[f64; PLACES]; 2],
     dual_terms: f64,
 }
 
 /// Goes through all rows, and says how large the gap of some machines is:
-/// the primal at the w that the sweeps keep, the dual at the balanced coefficients, both bounds in themselves.
+/// the primal at the w that the sweeps keep or at its mean, the dual at the balanced coefficients, bounds in themselves.
 pub(super) fn look<S: BlockSource>(
     visits: &Visits<'_, S>,
     terms: &Terms,
@@ -82,9 +84,13 @@ pub(super) fn look<S: BlockSource>(
     let columns = visits.source.columns();
     let balances: Vec<Balance> = climbs.iter().map(|climb| climb.balance(terms)).collect();
     // After a pass the multiplier is what the sweeps ended at.
-    let middle = |climb: &Climb| if terms.bias == Bias::Explicit { climb.multiplier } else { climb.bias(terms) };
+    let middles = |climb: &Climb| match terms.bias {
+        Bias::Explicit => [climb.multiplier; 2],
+        Bias::Folded => [climb.bias(terms), climb.average_bias],
+        Bias::None => [0.0; 2],
+    };
     let places = if terms.bias == Bias::Explicit { PLACES } else { 1 };
-    let empty = LookSums { combined: Direction::zero(columns), losses: [0.0; PLACES], dual_terms: 0.0 };
+    let empty = LookSums { combined: Direction::zero(columns), losses: [[0.0; PLACES]; 2], dual_terms: 0.0 };
     let count = parts(columns, climbs.len());
     let mut sums: Vec<(usize, Vec<LookSums>)> =
         (0..count).map(|part| (part, vec![empty.clone(); climbs.len()])).collect();
@@ -94,12 +100,14 @@ pub(super) fn look<S: BlockSource>(
         visits.workers.map_parts(&mut sums, |(part, sums)| {
             on_stored_rows!(block.matrix(), rows => for (m, sums) in sums.iter_mut().enumerate() {
                 let (climb, balance) = (climbs[m], &balances[m]);
-                let (coefficients, middle) = (climb.of_block(block), middle(climb));
+                let (coefficients, middles) = (climb.of_block(block), middles(climb));
                 for row in range(*part, count, block.codes.len()) {
                     let Some((target, cost)) = climb.row(terms, block, row) else { continue };
-                    let f = rows.dot(row, &climb.weights) + middle;
-                    for (place, losses) in sums.losses[..places].iter_mut().enumerate() {
-                        *losses += cost * terms.loss.value(target, f + offset(place));
+                    for (which, weights) in [&climb.weights, &climb.average].into_iter().enumerate() {
+                        let f = rows.dot(row, weights) + middles[which];
+                        for (place, losses) in sums.losses[which][..places].iter_mut().enumerate() {
+                            *losses += cost * terms.loss.value(target, f + offset(place));
+                        }
                     }
                     let c = balance.apply(terms.loss, coefficients[row], cost);
                     if c != 0.0 {
@@ -121,16 +129,27 @@ pub(super) fn look<S: BlockSource>(
         for (_, part) in &sums {
             all.combined.add(1.0, &part[m].combined);
             all.dual_terms += part[m].dual_terms;
-            (0..PLACES).for_each(|place| all.losses[place] += part[m].losses[place]);
+            for (own, other) in all.losses.as_flattened_mut().iter_mut().zip(part[m].losses.as_flattened()) {
+                *own += other;
+            }
         }
-        let best = (0..places).fold(0, |best, place| if all.losses[place] < all.losses[best] { place } else { best });
-        let bias = middle(climb) + offset(best);
         let square = |weights: &[f64], bias: f64| {
             dot(weights, weights) + if terms.bias == Bias::Folded { bias * bias } else { 0.0 }
         };
-        let primal = 0.5 * square(&climb.weights, bias) + all.losses[best];
+        let mut best = (f64::INFINITY, false, 0.0);
+        for (which, weights) in [&climb.weights, &climb.average].into_iter().enumerate() {
+            for place in 0..places {
+                let bias = middles(climb)[which] + offset(place);
+                let primal = 0.5 * square(weights, bias) + all.losses[which][place];
+                if primal < best.0 {
+                    best = (primal, which == 1, bias);
+                }
+            }
+        }
+        let (primal, averaged, bias) = best;
         let dual = all.dual_terms - 0.5 * square(&all.combined.weights, all.combined.bias);
-        found.push(Looked { combined: all.combined, balance: balances[m], bias, primal, gap: primal - dual });
+        let (combined, balance) = (all.combined, balances[m]);
+        found.push(Looked { combined, balance, averaged, bias, primal, gap: primal - dual });
     }
     Ok(ControlFlow::Continue(found))
 }

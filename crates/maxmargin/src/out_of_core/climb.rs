@@ -109,7 +109,11 @@ pub(super) struct Climb {
     pub(super) sum: f64,
     /// What each block's coefficients come to, and whether they have begun.
     pub(super) tallies: Vec<Option<Tally>>,
-    /// What the sweeps of this pass saw of the gap, and how far they moved.
+    /// The mean of w, and of what is added to ⟨w, x⟩, over the blocks of this pass: (OC.3).
+    pub(super) average: Vec<f64>,
+    pub(super) average_bias: f64,
+    averaged: u64,
+    /// What the sweeps of this pass saw of the gap, and whether they moved.
     pub(super) seen_gap: f64,
     pub(super) moved: bool,
     pub(super) diverged: bool,
@@ -129,12 +133,28 @@ impl Climb {
             multiplier: 0.0,
             sum: 0.0,
             tallies: vec![None; blocks],
+            average: vec![0.0; columns],
+            average_bias: 0.0,
+            averaged: 0,
             seen_gap: 0.0,
             moved: false,
             diverged: false,
             stop: None,
             passes: 0,
         }
+    }
+
+    /// Before a pass.
+    pub(super) fn begin_pass(&mut self) {
+        (self.seen_gap, self.moved, self.averaged) = (0.0, false, 0);
+    }
+
+    /// After a block: (OC.3).
+    fn add_to_average(&mut self, bias: f64) {
+        self.averaged += 1;
+        let part = 1.0 / self.averaged as f64;
+        self.average.iter_mut().zip(&self.weights).for_each(|(mean, w)| *mean += part * (w - *mean));
+        self.average_bias += part * (bias - self.average_bias);
     }
 
     /// What is added to ⟨w, x⟩.
@@ -325,6 +345,8 @@ impl<'m> Sweeps<'m> {
     pub(super) fn end(self, terms: &Terms, block: &Block) {
         let found = tally(terms, self.climb.of_block(block), &self.view);
         self.climb.tallies[block.number] = Some(found);
+        let bias = self.climb.bias(terms);
+        self.climb.add_to_average(bias);
     }
 }
 

@@ -143,6 +143,11 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
             }
         }
         let looked: Vec<Looked> = looked.into_iter().flatten().collect();
+        for (climb, looked) in climbs.iter_mut().zip(&looked) {
+            if looked.averaged {
+                std::mem::swap(&mut climb.weights, &mut climb.average);
+            }
+        }
         let params = self.training.params();
         let candidate = Candidate {
             terms,

@@ -8,23 +8,29 @@
 //! Dual coordinate ascent, block by block. A pass takes the blocks in a random order; in each the rows are swept a few times,
 //! by the exact steps (DA.1), while `w = Σ c_i x_i` is kept up to date and the next block is read:
 //! ```text
-//! for each block B:   SWEEPS times   for i in B:   c_i ← argmax of (DA.1),   w ← w + (c_i − c_i′) x_i      (OC.1)
+//! for each block B:   3 or 1 times   for i in B:    c_i ← argmax of (DA.1),   w ← w + (c_i − c_i′) x_i      (OC.1)
 //! ```
 //! From the second sweep on, rows at a bound that pull outward are left out. To read a block costs as much as some sweeps over it,
-//! which is why there are several; many would make w fit the block instead of the whole. An explicit bias is the
-//! multiplier of `Σ c_i = 0`, moved after each pass by (DA.2).
+//! so that in the first passes there are several; later they would make w fit the block instead of the whole, and there is one. An
+//! explicit bias is the multiplier of `Σ c_i = 0`, moved after each pass by (DA.2).
+//!
+//! The w that a pass ends with is still near to the blocks that came last. Its mean over the pass often has a smaller objective, and the
+//! better of the two becomes the model:
+//! ```text
+//! w̄ = (1/blocks) Σ_B w after block B                                                                       (OC.3)
+//! ```
 //!
 //! # Stopping
 //! At a relative duality gap: the one that is asked for, else the tolerance. What the sweeps see of it,
 //! ```text
 //! Σ_i C_i ℓ(f_i) + (C_iℓ)*(−c_i) + c_i f_i,   each row before it moves                                     (OC.2)
 //! ```
-//! costs nothing, and once it is small enough a pass that moves nothing computes the gap itself: primal at w and the best b
+//! costs nothing, and once it is small enough a pass that moves nothing computes the gap itself: primal at w or w̄ and the best b
 //! near the multiplier, dual at coefficients that were made feasible. Nothing but that pass says that it is done.
 //!
 //! # Cost
 //! A pass reads everything once. One pass before the training counts the rows and takes their hash, one or
-//! more look at the gap, one certifies the model. Memory: for each machine a number a row and some 7 a column, and two blocks. Sums are
+//! more look at the gap, one certifies the model. Memory: for each machine a number a row and some 8 a column, and two blocks. Sums are
 //! folded in an order that depends on the blocks alone, so the number of threads changes no bit.
 //!
 //! # When to use
@@ -63,8 +69,10 @@ use check::{Looked, look};
 use climb::{Climb, Sweeps, Terms};
 use visit::{Coding, Visits};
 
-/// Sweeps over a block while it is in memory.
-const SWEEPS: usize = 3;
+/// Sweeps over a block while it is in memory: in the first passes, and later.
+const FIRST_SWEEPS: usize = 3;
+const LATER_SWEEPS: usize = 1;
+const FIRST_PASSES: u64 = 6;
 /// The most passes unless the settings say otherwise.
 const MOST_PASSES: u64 = 10_000;
 /// The gap is computed once what the sweeps have seen of it is within so many times what is asked for.
@@ -210,7 +218,7 @@ fn starts<S: BlockSource>(source: &S) -> Vec<usize> {
 fn bytes_needed<S: BlockSource>(source: &S, rows: usize, machines: usize) -> u64 {
     let (rows, columns, machines) = (rows as u64, source.columns() as u64, machines as u64);
     let largest = (0..source.blocks()).map(|block| source.block_rows(block)).max().unwrap_or(0) as u64;
-    let vectors = 3 + check::parts(columns as usize, machines as usize) as u64;
+    let vectors = 4 + check::parts(columns as usize, machines as usize) as u64;
     let coefficients = 8u64.saturating_mul(rows).saturating_mul(machines);
     let weights = 8u64.saturating_mul(columns).saturating_mul(machines).saturating_mul(vectors);
     let of_block = largest.saturating_mul(24 + 24 * machines);
@@ -358,18 +366,17 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         climbs: &mut [Climb],
         random: &mut Pcg64,
     ) -> Result<ControlFlow<Stop>, BlockError<S::Error>> {
-        for climb in climbs.iter_mut() {
-            (climb.seen_gap, climb.moved) = (0.0, false);
-        }
+        climbs.iter_mut().filter(|climb| climb.stop.is_none()).for_each(Climb::begin_pass);
         let mut order: Vec<usize> = (0..self.visits.source.blocks()).collect();
         order.shuffle(random);
         self.passes += 1;
+        let sweeps_a_block = if self.passes <= FIRST_PASSES { FIRST_SWEEPS } else { LATER_SWEEPS };
         let (progress, control, workers) = (self.progress(), &mut *self.control, self.visits.workers);
         self.visits.each(&order, |block| {
             let running = climbs.iter_mut().filter(|climb| climb.stop.is_none());
             let mut sweeps: Vec<Sweeps<'_>> = running.map(|climb| Sweeps::new(climb, terms, block)).collect();
             let mut flow = ControlFlow::Continue(());
-            for _ in 0..SWEEPS {
+            for _ in 0..sweeps_a_block {
                 flow = control.poll(progress);
                 if flow.is_break() {
                     break;
