@@ -309,8 +309,10 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         let settings = &self.training.params().settings;
         let target = settings.gap.unwrap_or(settings.tolerance);
         let most = settings.max_iterations.unwrap_or(MOST_PASSES);
-        // What was seen of the gap, times the gap itself, when that was last computed.
+        // How many times the gap itself was seen of it, when it was last computed.
         let mut trust = vec![LIKELY; climbs.len()];
+        // And the first pass after which it may be computed again: a pass that moves nothing costs as much as one that does.
+        let mut earliest = vec![0u64; climbs.len()];
         let mut random = Pcg64::seed_from_u64(settings.seed);
         loop {
             if let ControlFlow::Break(stop) = self.pass(terms, climbs, &mut random)? {
@@ -330,7 +332,8 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
                 }
                 let likely = climb.likely_gap(terms); // (OC.2)
                 worst = worst.max(likely);
-                if likely <= trust[m] * target || !climb.moved || climb.passes >= most {
+                let is_likely = likely <= trust[m] * target && climb.passes >= earliest[m];
+                if is_likely || !climb.moved || climb.passes >= most {
                     due.push(m);
                 }
             }
@@ -349,7 +352,8 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
                 } else if climb.passes >= most {
                     climb.stop = Some(Stop::IterationLimit);
                 } else {
-                    trust[m] = (climb.likely_gap(terms) / gap).clamp(0.2, 10.0);
+                    trust[m] = (climb.likely_gap(terms) / gap).clamp(0.01, 10.0);
+                    earliest[m] = climb.passes + 1 + climb.passes / 8;
                 }
                 looked[m] = Some(found);
             }
