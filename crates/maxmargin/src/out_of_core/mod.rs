@@ -11,7 +11,7 @@
 //! for each block B:   3 or 1 times   for i in B:    c_i ← argmax of (DA.1),   w ← w + (c_i − c_i′) x_i      (OC.1)
 //! ```
 //! From the second sweep on, rows at a bound that pull outward are left out. To read a block costs as much as some sweeps over it,
-//! so that in the first passes there are several; later they would make w fit the block instead of the whole, and there is one. An
+//! so that in the first pass there are several; later they would make w fit the block instead of the whole, and there is one. An
 //! explicit bias is the multiplier of `Σ c_i = 0`, moved after each pass by (DA.2).
 //!
 //! The w that a pass ends with is still near to the blocks that came last. Its mean over the pass often has a smaller objective, and the
@@ -69,10 +69,11 @@ use check::{Looked, look};
 use climb::{Climb, Sweeps, Terms};
 use visit::{Coding, Visits};
 
-/// Sweeps over a block while it is in memory: in the first passes, and later.
+/// Sweeps over a block while it is in memory: in the first pass that moves (the one before it counts the rows), and later. More
+/// sweeps in the later ones were measured to gain nothing: what they do to w, the next blocks undo.
 const FIRST_SWEEPS: usize = 3;
 const LATER_SWEEPS: usize = 1;
-const FIRST_PASSES: u64 = 6;
+const FIRST_PASSES: u64 = 2;
 /// The most passes unless the settings say otherwise.
 const MOST_PASSES: u64 = 10_000;
 /// The gap is computed once what the sweeps have seen of it is within so many times what is asked for.
