@@ -264,17 +264,16 @@ fn tally(terms: &Terms, coefficients: &[f64], view: &View) -> Tally {
     tally
 }
 
-/// The sweeps of a machine over one block.
-pub(super) struct Sweeps<'m> {
+/// The sweep of a machine over one block.
+pub(super) struct Sweep<'m> {
     climb: &'m mut Climb,
     view: View,
     /// The rows that are swept.
     active: Vec<u32>,
     random: Pcg64,
-    first: bool,
 }
 
-impl<'m> Sweeps<'m> {
+impl<'m> Sweep<'m> {
     pub(super) fn new(climb: &'m mut Climb, terms: &Terms, block: &Block) -> Self {
         let view = climb.view(terms, block);
         if climb.tallies[block.number].is_none() {
@@ -284,12 +283,7 @@ impl<'m> Sweeps<'m> {
         // A block's order depends on the pass and the block alone, so that a pass can be done again.
         let place = (climb.passes << 32) ^ block.number as u64;
         let random = Pcg64::seed_from_u64(terms.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Sweeps { climb, view, active, random, first: true }
-    }
-
-    /// Whether there is anything left to move.
-    pub(super) fn is_over(&self) -> bool {
-        self.active.is_empty() || self.climb.diverged
+        Sweep { climb, view, active, random }
     }
 
     /// One sweep, over rows in runs that lie together in memory.
@@ -298,7 +292,7 @@ impl<'m> Sweeps<'m> {
     }
 
     fn sweep_stored(&mut self, terms: &Terms, block: &Block, rows: &impl StoredRows) {
-        let Sweeps { climb, view, active, random, first } = self;
+        let Sweep { climb, view, active, random } = self;
         let coefficients = &mut climb.coefficients[block.first..block.first + block.codes.len()];
         let (loss, constant) = (terms.loss, terms.constant());
         let (held, folded) = match terms.bias {
@@ -317,11 +311,8 @@ impl<'m> Sweeps<'m> {
                 let f = rows.dot(row, &climb.weights) + (held + folded * climb.sum); // (DA.2)
                 let square = block.squares[row] + constant;
                 let Step { target: new, slope, at_bound } = step(loss, target, cost, f, old, square); // (DA.1)
-                if *first {
-                    climb.seen_gap += cost * loss.value(target, f) - loss.dual_term(old, target, cost) + old * f;
-                }
+                climb.seen_gap += cost * loss.value(target, f) - loss.dual_term(old, target, cost) + old * f; // (OC.2)
                 if at_bound {
-                    active[place] = AT_BOUND;
                     continue;
                 }
                 if !(new.is_finite() && slope.abs() < HUGE) {
@@ -337,8 +328,6 @@ impl<'m> Sweeps<'m> {
                 }
             }
         }
-        active.retain(|&row| row != AT_BOUND);
-        *first = false;
     }
 
     /// Writes down what the block came to.
@@ -349,6 +338,3 @@ impl<'m> Sweeps<'m> {
         self.climb.add_to_average(bias);
     }
 }
-
-/// Stands for a row that is left out of the further sweeps over its block.
-const AT_BOUND: u32 = u32::MAX;

@@ -5,14 +5,13 @@
 //! and logistic loss, any bias, weights of rows and classes. The optimum is that of the training in memory.
 //!
 //! # Step
-//! Dual coordinate ascent, block by block. A pass takes the blocks in a random order; in each the rows are swept a few times,
-//! by the exact steps (DA.1), while `w = Σ c_i x_i` is kept up to date and the next block is read:
+//! Dual coordinate ascent, block by block. A pass takes the blocks in a random order; in each the rows are visited once, in a random order of
+//! runs, by the exact steps (DA.1), while `w = Σ c_i x_i` is kept up to date and the next block is read:
 //! ```text
-//! for each block B:   3 or 1 times   for i in B:    c_i ← argmax of (DA.1),   w ← w + (c_i − c_i′) x_i      (OC.1)
+//! for each block B:   for i in B:   c_i ← argmax of (DA.1),   w ← w + (c_i − c_i′) x_i                     (OC.1)
 //! ```
-//! From the second sweep on, rows at a bound that pull outward are left out. To read a block costs as much as some sweeps over it,
-//! so that in the first pass there are several; later they would make w fit the block instead of the whole, and there is one. An
-//! explicit bias is the multiplier of `Σ c_i = 0`, moved after each pass by (DA.2).
+//! More sweeps over a block while it is there make w fit the block instead of the whole: three of them were measured to leave a larger gap
+//! after 20 passes than one. An explicit bias is the multiplier of `Σ c_i = 0`, moved after each pass by (DA.2).
 //!
 //! The w that a pass ends with is still near to the blocks that came last. Its mean over the pass often has a smaller objective, and the
 //! better of the two becomes the model:
@@ -66,14 +65,9 @@ use crate::solver::SolverKind;
 use crate::training::{Penalty, Training, TrainingParams};
 use crate::workers::Workers;
 use check::{Looked, look};
-use climb::{Climb, Sweeps, Terms};
+use climb::{Climb, Sweep, Terms};
 use visit::{Coding, Visits};
 
-/// Sweeps over a block while it is in memory: in the first pass that moves (the one before it counts the rows), and later. More
-/// sweeps in the later ones were measured to gain nothing: what they do to w, the next blocks undo.
-const FIRST_SWEEPS: usize = 3;
-const LATER_SWEEPS: usize = 1;
-const FIRST_PASSES: u64 = 2;
 /// The most passes unless the settings say otherwise.
 const MOST_PASSES: u64 = 10_000;
 /// The gap is computed once what the sweeps have seen of it is within so many times what is asked for.
@@ -375,22 +369,13 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         let mut order: Vec<usize> = (0..self.visits.source.blocks()).collect();
         order.shuffle(random);
         self.passes += 1;
-        let sweeps_a_block = if self.passes <= FIRST_PASSES { FIRST_SWEEPS } else { LATER_SWEEPS };
         let (progress, control, workers) = (self.progress(), &mut *self.control, self.visits.workers);
         self.visits.each(&order, |block| {
             let running = climbs.iter_mut().filter(|climb| climb.stop.is_none());
-            let mut sweeps: Vec<Sweeps<'_>> = running.map(|climb| Sweeps::new(climb, terms, block)).collect();
-            let mut flow = ControlFlow::Continue(());
-            for _ in 0..sweeps_a_block {
-                flow = control.poll(progress);
-                if flow.is_break() {
-                    break;
-                }
-                workers.map_parts(&mut sweeps, |sweeps| {
-                    if !sweeps.is_over() {
-                        sweeps.sweep(terms, block);
-                    }
-                });
+            let mut sweeps: Vec<Sweep<'_>> = running.map(|climb| Sweep::new(climb, terms, block)).collect();
+            let flow = control.poll(progress);
+            if flow.is_continue() {
+                workers.map_parts(&mut sweeps, |sweeps| sweeps.sweep(terms, block));
             }
             sweeps.into_iter().for_each(|sweeps| sweeps.end(terms, block));
             flow
