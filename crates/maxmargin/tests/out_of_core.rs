@@ -1,5 +1,6 @@
 //! Training block by block ends where training in memory does, however the rows are cut, and says so in a certificate that
 //! anybody can check.
+#![allow(clippy::unwrap_used)] // a test may end here
 
 use std::ops::ControlFlow;
 
