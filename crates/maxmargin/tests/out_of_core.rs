@@ -132,7 +132,7 @@ fn three_classes_are_told_apart_each_from_the_rest() {
 fn a_row_of_weight_two_is_two_rows_and_one_of_weight_zero_is_none() {
     let data = generate::blobs(90, 1.0, 3).unwrap();
     let weights: Vec<f64> = (0..90).map(|row| f64::from(row % 3)).collect();
-    let copies: Vec<usize> = (0..90).flat_map(|row| std::iter::repeat_n(row as usize, row % 3)).collect();
+    let copies: Vec<usize> = (0..90).flat_map(|row| std::iter::repeat_n(row, row % 3)).collect();
     let copied = data.select_rows(&copies);
     let weighted = data.with_weights(weights).unwrap();
     for penalty in [Penalty::C(0.7), Penalty::Lambda(1e-2)] {
