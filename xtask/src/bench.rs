@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::failure::Failure;
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 5] = ["kernel", "linear", "reading", "growth", "memory"];
+const BENCHMARKS: [&str; 6] = ["kernel", "linear", "reading", "growth", "memory", "out-of-core"];
 
 /// Come as source and are compiled here, so that they are as fast as on the machine of one who cares.
 const COMPILED: &str = "libsvm-official,liblinear-official,liblinear-multicore";

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 const USAGE: &str = "\
 usage: cargo xtask test                                      format, lints, every test, documentation
-       cargo xtask bench kernel|linear|reading|growth|memory [OPTIONS]   beside the peers; see bench/README.md";
+       cargo xtask bench kernel|linear|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
 
 /// One thing that must pass.
 struct Step {

@@ -244,6 +244,7 @@ Examples:
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint --resume large.checkpoint
   maxmargin train large.svm --kernel rbf -C 3 --warm-start large.mm -o larger.mm
   maxmargin generate moons --rows 500 | maxmargin train - --kernel rbf
+  maxmargin train huge.svm --memory 1G --cache huge.mmc
   maxmargin train huge.mmc --stream --solver sgd --lambda 1e-6 --passes 3 --validate 20")]
 pub(crate) struct Train {
     /// A file (LIBSVM text, CSV, Parquet, npy or a cache), - for standard input, or a name: iris, e1, e2, e3, blobs, xor, rings, moons, far-blob
@@ -376,6 +377,15 @@ pub(crate) struct Train {
         allow_hyphen_values = true
     )]
     pub(crate) classes: Vec<String>,
+
+    /// Train a linear machine block by block, in little memory, to the same optimum; by itself where the data is larger than --memory.
+    /// Without --gap it stops at a relative gap of --tolerance
+    #[arg(long, help_heading = "Out of core", conflicts_with = "stream")]
+    pub(crate) out_of_core: bool,
+    /// Keep the cache that a training out of core makes of its data, to train on it again [default: beside the model, removed at
+    /// the end]
+    #[arg(long, value_name = "FILE", help_heading = "Out of core", conflicts_with = "stream")]
+    pub(crate) cache: Option<PathBuf>,
 
     /// Keep where the training is in this file and FILE.previous, also at Ctrl-C and --max-time; both are removed once the
     /// model is written

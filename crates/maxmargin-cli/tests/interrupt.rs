@@ -170,3 +170,23 @@ fn a_time_limit_ends_a_fit_with_a_true_certificate() {
     assert!(run.stdout.contains("stopped     time-limit"), "{}", run.stdout);
     done(folder.path(), "verify hard.mm hard.csv");
 }
+
+#[test]
+fn an_interrupt_out_of_core_leaves_no_cache_and_with_save_partial_a_model_to_go_on_from() {
+    let folder = tempdir().unwrap();
+    let line = "train hard.csv --out-of-core -C 1e4 --gap 1e-14 --max-iterations 1000000000";
+    let (code, words, _) = interrupted(folder.path(), line);
+    assert_eq!(code, Some(130), "{words}");
+    assert!(words.contains("no model was written"), "{words}");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["hard.csv"]);
+
+    let (code, words, _) = interrupted(folder.path(), &format!("{line} --save-partial"));
+    assert_eq!(code, Some(130), "{words}");
+    if words.contains("--warm-start hard.mm") {
+        done(folder.path(), "train hard.csv --out-of-core --warm-start hard.mm --max-time 0.2 -o rest.mm -q");
+    } else {
+        // It came before all rows had been counted.
+        assert!(words.contains("no model was written"), "{words}");
+    }
+}

@@ -30,6 +30,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix, Values};
+use maxmargin::out_of_core::BlockSource;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, reason};
@@ -447,6 +448,43 @@ impl CacheFile {
 
     fn damaged_block(&self, number: usize, what: &str) -> Error {
         damaged(&self.name, &format!("block {}: {what}", number + 1))
+    }
+}
+
+/// A cache file can be trained on block by block.
+impl BlockSource for CacheFile {
+    type Error = Error;
+
+    fn blocks(&self) -> usize {
+        CacheFile::blocks(self)
+    }
+
+    fn block_rows(&self, block: usize) -> usize {
+        CacheFile::block_rows(self, block)
+    }
+
+    fn columns(&self) -> usize {
+        CacheFile::columns(self)
+    }
+
+    fn classes(&self) -> &[Label] {
+        CacheFile::classes(self)
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        CacheFile::names(self)
+    }
+
+    fn has_weights(&self) -> bool {
+        CacheFile::has_weights(self)
+    }
+
+    fn working_bytes(&self) -> u64 {
+        CacheFile::working_bytes(self, 2)
+    }
+
+    fn read(&self, block: usize) -> Result<Dataset, Error> {
+        self.read_block(block)
     }
 }
 

@@ -149,7 +149,9 @@ pub(crate) struct Tensor {
 
 impl Tensor {
     pub(crate) fn new<T: Number>(name: &'static str, shape: Vec<usize>, numbers: impl IntoIterator<Item = T>) -> Self {
-        let bytes = numbers.into_iter().flat_map(|number| number.to_bytes()).collect();
+        // No more than it takes: a model may have millions of coefficients.
+        let mut bytes = Vec::with_capacity(shape.iter().product::<usize>() * size_of::<T>());
+        numbers.into_iter().for_each(|number| bytes.extend(number.to_bytes()));
         Tensor { name, dtype: T::DTYPE, shape, bytes }
     }
 

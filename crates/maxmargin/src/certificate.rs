@@ -349,19 +349,37 @@ fn count(problem: &MarginProblem<'_>, alpha: &[f64], slack: &[f64], tolerance: f
     let mut counts = Counts::default();
     let (loss, classes) = (problem.row_loss(), problem.task().is_classification());
     for ((&alpha, &slack), &cost) in alpha.iter().zip(slack).zip(problem.costs()) {
-        let support = alpha != 0.0;
-        if support {
-            counts.support += 1;
-            counts.bounded += usize::from(alpha.abs() >= loss.bound(cost));
-        }
-        match (support, slack) {
-            (false, _) => counts.not_support += 1,
-            (true, slack) if slack > 1.0 && classes => counts.misclassified += 1,
-            (true, slack) if slack > SLACK_A_TOLERANCE * tolerance => counts.inside += 1,
-            (true, _) => counts.on_margin += 1,
-        }
+        // Only classes have a wrong side.
+        counts.add(alpha, loss.bound(cost), if classes { slack } else { slack.min(1.0) }, tolerance);
     }
     counts
+}
+
+impl Counts {
+    /// Counts a row. A slack above 1 is that of a row on the wrong side.
+    pub(crate) fn add(&mut self, alpha: f64, bound: f64, slack: f64, tolerance: f64) {
+        let support = alpha != 0.0;
+        if support {
+            self.support += 1;
+            self.bounded += usize::from(alpha.abs() >= bound);
+        }
+        match (support, slack) {
+            (false, _) => self.not_support += 1,
+            (true, slack) if slack > 1.0 => self.misclassified += 1,
+            (true, slack) if slack > SLACK_A_TOLERANCE * tolerance => self.inside += 1,
+            (true, _) => self.on_margin += 1,
+        }
+    }
+
+    /// Adds the rows of another.
+    pub(crate) fn join(&mut self, other: &Counts) {
+        self.not_support += other.not_support;
+        self.on_margin += other.on_margin;
+        self.inside += other.inside;
+        self.misclassified += other.misclassified;
+        self.support += other.support;
+        self.bounded += other.bounded;
+    }
 }
 
 /// JSON has no infinity; `null` stands for it.

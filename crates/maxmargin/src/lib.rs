@@ -15,7 +15,8 @@
 //! 4. [`solver`]: thirteen algorithms by name, each watched and stopped through a [`Control`].
 //! 5. [`certificate`]: primal, dual, gap, violation: how good the answer is, for anybody to check.
 //! 6. [`training`]: the loop over binary problems that makes a [`Model`]; [`model`]: prediction and verification.
-//! 7. [`stream`]: learning from rows as they come, never in memory as a whole.
+//! 7. [`stream`]: learning from rows as they come, never in memory as a whole; [`out_of_core`]: exact training of such data, block by
+//!    block.
 //! 8. [`geometry`], [`metrics`], [`worked`]: planes, hulls and conics; counting errors; the examples of the textbooks.
 //!
 //! The library does arithmetic only: it opens no files, prints nothing, looks at no clock and keeps no globals.
@@ -51,6 +52,7 @@ pub mod kernel;
 pub mod lift;
 pub mod metrics;
 pub mod model;
+pub mod out_of_core;
 pub mod problem;
 mod relay;
 mod simd;

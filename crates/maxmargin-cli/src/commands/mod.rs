@@ -5,6 +5,7 @@ mod examples;
 mod generate;
 mod inspect;
 mod kernel_check;
+mod out_of_core;
 mod plot;
 mod predict;
 mod project;

@@ -193,7 +193,7 @@ pub(super) fn split(data: &Dataset, task: Task, share: f64, seed: u64) -> Result
     Ok((data.select_rows(&train), data.select_rows(&test)))
 }
 
-fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
+pub(super) fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
     let penalty = match (arguments.c, arguments.c_over_n, arguments.lambda) {
         _ if arguments.hard => Penalty::Hard,
         _ if arguments.no_penalty => Penalty::None,
@@ -257,6 +257,9 @@ pub(super) fn with_extension(stem: &Path, extension: &str) -> PathBuf {
 pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     if arguments.stream {
         return super::stream::run(arguments);
+    }
+    if let Some(reason) = super::out_of_core::wanted(arguments)? {
+        return super::out_of_core::run(arguments, &reason);
     }
     let mut plan = Plan::new(arguments)?;
     let words = plan.words;
@@ -358,7 +361,10 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     let training = if by_prediction { score(&model, &data, &plan)? } else { None }.unwrap_or(counted);
     let trained = Trained {
         origin: plan.origin.shown(),
-        data: &data,
+        rows: data.rows(),
+        columns: data.columns(),
+        class_rows: class_rows(&model, &data),
+        data: Some(&data),
         model: &model,
         read_seconds,
         train_seconds,
@@ -393,7 +399,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     }
     if !arguments.json && !arguments.quiet {
         output::print(&report::training::words(&trained))?;
-        output::print(&next(arguments, &plan))?;
+        output::print(&next_step(arguments, &plan.origin, &plan.model))?;
     }
     Ok(if arguments.strict && model.stop() != Stop::Converged { ExitCode::NotAsAsked } else { ExitCode::Done })
 }
@@ -432,7 +438,7 @@ fn ranges_differ(data: &Dataset, plan: &Plan) -> Option<(String, String)> {
 }
 
 /// What to say of a solver that stopped before its tolerance.
-fn not_converged(model: &Model) -> Option<(String, &'static str)> {
+pub(super) fn not_converged(model: &Model) -> Option<(String, &'static str)> {
     let help = match model.stop() {
         Stop::Converged => return None,
         Stop::IterationLimit => "raise --max-iterations, scale the columns (--scale standard), or choose a smaller C",
@@ -443,8 +449,15 @@ fn not_converged(model: &Model) -> Option<(String, &'static str)> {
     Some((format!("the solver did not converge ({}): the certificate says how far it came", model.stop().name()), help))
 }
 
+/// How many rows each class has.
+fn class_rows(model: &Model, data: &Dataset) -> Vec<usize> {
+    let mut counts = vec![0; model.classes().len()];
+    model.codes(data.labels()).into_iter().flatten().for_each(|code| counts[code as usize] += 1);
+    counts
+}
+
 /// Why the solver was chosen, which is a note of the first machine.
-fn find_reason(model: &Model) -> Option<String> {
+pub(super) fn find_reason(model: &Model) -> Option<String> {
     let prefix = format!("solver {}: ", model.parts().solver);
     model.machines().first()?.notes.iter().find_map(|note| note.strip_prefix(&prefix)).map(String::from)
 }
@@ -469,9 +482,9 @@ fn draw(drawing: &Drawing, model: &Model, data: &Dataset, plan: &Plan) -> Result
 }
 
 /// One thing to try next.
-fn next(arguments: &Train, plan: &Plan) -> String {
-    let data = match &plan.origin {
-        Origin::Stdin => return format!("\nnext: maxmargin inspect {}\n", plan.model.shown()),
+pub(super) fn next_step(arguments: &Train, origin: &Origin, model: &Target) -> String {
+    let data = match origin {
+        Origin::Stdin => return format!("\nnext: maxmargin inspect {}\n", model.shown()),
         Origin::File(_) => output::escaped(&arguments.data.to_string_lossy()),
         Origin::Embedded(name) | Origin::Generated(name) => (*name).into(),
     };
@@ -479,7 +492,7 @@ fn next(arguments: &Train, plan: &Plan) -> String {
     if let Some(share) = arguments.holdout {
         flags.push_str(&format!(" --holdout {share}"));
     }
-    if arguments.reading.seed != 0 && (arguments.holdout.is_some() || matches!(plan.origin, Origin::Generated(_))) {
+    if arguments.reading.seed != 0 && (arguments.holdout.is_some() || matches!(origin, Origin::Generated(_))) {
         flags.push_str(&format!(" --seed {}", arguments.reading.seed));
     }
     if arguments.unlabelled {
@@ -488,5 +501,5 @@ fn next(arguments: &Train, plan: &Plan) -> String {
     if let Some(label) = &arguments.reading.label {
         flags.push_str(&format!(" --label {}", output::escaped(label)));
     }
-    format!("\nnext: maxmargin verify {} {data}{flags}\n", plan.model.shown())
+    format!("\nnext: maxmargin verify {} {data}{flags}\n", model.shown())
 }

@@ -18,7 +18,12 @@ use crate::output::short;
 pub(crate) struct Trained<'a> {
     /// What the data is called.
     pub(crate) origin: String,
-    pub(crate) data: &'a Dataset,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// How many rows each class has.
+    pub(crate) class_rows: Vec<usize>,
+    /// The rows, where they are in memory.
+    pub(crate) data: Option<&'a Dataset>,
     pub(crate) model: &'a Model,
     pub(crate) read_seconds: f64,
     pub(crate) train_seconds: f64,
@@ -101,10 +106,10 @@ impl Score {
 
 /// The page that a newcomer reads.
 pub(crate) fn words(trained: &Trained<'_>) -> String {
-    let (model, data) = (trained.model, trained.data);
+    let model = trained.model;
     let parts = model.parts();
     let mut page = Page::new();
-    page.line("data", &format!("{}: {}", trained.origin, size(data, model)));
+    page.line("data", &format!("{}: {}", trained.origin, size(trained)));
     if let Some(scaling) = &parts.scaling {
         page.line("scaling", scaling.kind().name());
     }
@@ -156,17 +161,16 @@ fn training(trained: &Trained<'_>) -> String {
 }
 
 /// Rows, columns and classes in words.
-fn size(data: &Dataset, model: &Model) -> String {
-    let rows_and_columns = format!("{}, {}", counted(data.rows(), "row"), counted(data.columns(), "column"));
+fn size(trained: &Trained<'_>) -> String {
+    let model = trained.model;
+    let rows_and_columns = format!("{}, {}", counted(trained.rows, "row"), counted(trained.columns, "column"));
     if !model.task().is_classification() {
         return rows_and_columns;
     }
-    let mut counts = vec![0usize; model.classes().len()];
-    model.codes(data.labels()).into_iter().flatten().for_each(|code| counts[code as usize] += 1);
     let mut classes: Vec<String> = model
         .classes()
         .iter()
-        .zip(counts)
+        .zip(&trained.class_rows)
         .take(6)
         .map(|(label, count)| format!("{} ({count})", short(label.text())))
         .collect();
@@ -178,7 +182,7 @@ fn size(data: &Dataset, model: &Model) -> String {
 
 /// The one object that `train --json` prints.
 pub(crate) fn json(trained: &Trained<'_>) -> Value {
-    let (model, data) = (trained.model, trained.data);
+    let model = trained.model;
     let parts = model.parts();
     let machines = model.machines();
     let only = match machines {
@@ -199,8 +203,8 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
     let joint = parts.joint.as_ref().map(|evidence| (evidence, evidence.certificate()));
     let mut object = json!({
         "data": trained.origin,
-        "rows": data.rows(),
-        "columns": data.columns(),
+        "rows": trained.rows,
+        "columns": trained.columns,
         "column_names": parts.names,
         "task": parts.task.name(),
         "epsilon": match parts.task { Task::Regression { epsilon } => Some(epsilon), _ => None },
@@ -260,15 +264,17 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
 /// The dual variables of a machine, one a training row; 0 for rows that take no part.
 fn alpha(trained: &Trained<'_>, machine: &Machine) -> Vec<f64> {
     let model = trained.model;
-    let codes = model.codes(trained.data.labels());
-    let mut alpha = vec![0.0; trained.data.rows()];
+    let codes = trained.data.map_or_else(Vec::new, |data| model.codes(data.labels()));
+    let mut alpha = vec![0.0; trained.rows];
     for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
         let row = model.parts().support_rows[place as usize] as usize;
         // Of classes trained together every α has a sign of its own.
         let sign = match model.parts().joint {
             Some(_) => 1.0,
             None if !model.task().is_classification() => 1.0,
-            None => codes[row].and_then(|code| machine.pairing.sign(code as usize)).unwrap_or(0.0),
+            None => {
+                codes.get(row).copied().flatten().and_then(|code| machine.pairing.sign(code as usize)).unwrap_or(0.0)
+            }
         };
         alpha[row] = coefficient * sign;
     }

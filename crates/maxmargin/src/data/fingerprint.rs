@@ -36,27 +36,9 @@ impl Dataset {
 
     /// The same on several threads.
     pub(crate) fn fingerprint_by(&self, workers: &Workers) -> String {
-        let labels: Vec<Vec<u8>> = self.labels().classes().iter().map(label_bytes).collect();
-        let mut hasher = blake3::Hasher::new();
-        // (F.1)
-        hasher.update(b"maxmargin data 1");
-        hasher.update(&(self.rows() as u64).to_le_bytes());
-        hasher.update(&(self.columns() as u64).to_le_bytes());
-        hasher.update(&[u8::from(self.weights().is_some())]);
-        let entries = self.matrix().entries().div_ceil(self.rows().max(1));
-        let rows_a_chunk = (BYTES_A_CHUNK / (16 * entries + 32)).max(1);
-        let mut done = 0;
-        while done < self.rows() {
-            let some = done..(done + CHUNKS_AT_A_TIME * rows_a_chunk).min(self.rows());
-            let texts = workers.map_chunks(some.len(), rows_a_chunk, |range| {
-                let mut bytes = Vec::with_capacity(range.len() * (16 * entries + 32));
-                range.for_each(|row| self.add_row(done + row, &labels, &mut bytes));
-                bytes
-            });
-            texts.iter().for_each(|bytes| workers.hash(&mut hasher, bytes));
-            done = some.end;
-        }
-        hasher.finalize().to_hex().to_string()
+        let mut print = Fingerprint::new(self.rows() as u64, self.columns(), self.weights().is_some());
+        print.add(self, workers);
+        print.finish()
     }
 
     /// A row's bytes of (F.1).
@@ -79,6 +61,45 @@ impl Dataset {
             // -0 and 0 are one weight.
             bytes.extend_from_slice(&(weights[row] + 0.0).to_le_bytes());
         }
+    }
+}
+
+/// [`Dataset::fingerprint`] of data that comes in blocks of rows.
+pub(crate) struct Fingerprint(blake3::Hasher);
+
+impl Fingerprint {
+    /// Of so many rows and columns, with weights or without.
+    pub(crate) fn new(rows: u64, columns: usize, weighted: bool) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        // (F.1)
+        hasher.update(b"maxmargin data 1");
+        hasher.update(&rows.to_le_bytes());
+        hasher.update(&(columns as u64).to_le_bytes());
+        hasher.update(&[u8::from(weighted)]);
+        Fingerprint(hasher)
+    }
+
+    /// Adds the next rows.
+    pub(crate) fn add(&mut self, data: &Dataset, workers: &Workers) {
+        let labels: Vec<Vec<u8>> = data.labels().classes().iter().map(label_bytes).collect();
+        let entries = data.matrix().entries().div_ceil(data.rows().max(1));
+        let rows_a_chunk = (BYTES_A_CHUNK / (16 * entries + 32)).max(1);
+        let mut done = 0;
+        while done < data.rows() {
+            let some = done..(done + CHUNKS_AT_A_TIME * rows_a_chunk).min(data.rows());
+            let texts = workers.map_chunks(some.len(), rows_a_chunk, |range| {
+                let mut bytes = Vec::with_capacity(range.len() * (16 * entries + 32));
+                range.for_each(|row| data.add_row(done + row, &labels, &mut bytes));
+                bytes
+            });
+            texts.iter().for_each(|bytes| workers.hash(&mut self.0, bytes));
+            done = some.end;
+        }
+    }
+
+    /// The digest in hexadecimal.
+    pub(crate) fn finish(self) -> String {
+        self.0.finalize().to_hex().to_string()
     }
 }
 

@@ -6,7 +6,7 @@
 mod buffer;
 mod dataset;
 pub mod embedded;
-mod fingerprint;
+pub(crate) mod fingerprint;
 pub mod generate;
 mod generate_text;
 mod label;

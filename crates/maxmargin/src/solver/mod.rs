@@ -25,7 +25,7 @@ mod cache;
 mod cholesky;
 mod choose;
 mod drift;
-mod dual_ascent;
+pub(crate) mod dual_ascent;
 #[cfg(test)]
 mod fixtures;
 mod hessian;

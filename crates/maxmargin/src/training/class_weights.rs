@@ -76,7 +76,7 @@ impl ClassWeights {
     ///
     /// # Errors
     /// When a label is named that no class has.
-    pub(super) fn of_classes(&self, labels: &Labels, weights: Option<&[f64]>) -> Result<Option<Vec<f64>>, Error> {
+    pub(crate) fn of_classes(&self, labels: &Labels, weights: Option<&[f64]>) -> Result<Option<Vec<f64>>, Error> {
         let classes = labels.classes();
         match self {
             ClassWeights::Equal => Ok(None),

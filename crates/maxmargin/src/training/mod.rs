@@ -41,6 +41,11 @@ impl Training {
         &self.params
     }
 
+    /// What is minimised.
+    pub(crate) fn loss(&self) -> Loss {
+        self.loss
+    }
+
     /// Trains a model: scaling, kernel, then a binary problem for each machine.
     ///
     /// A control that breaks makes the solver return what it has; the model says so in [`Model::stop`].

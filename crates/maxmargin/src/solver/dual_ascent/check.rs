@@ -4,7 +4,7 @@ use super::step::step;
 use crate::problem::{Bias, Direction, LinearProblem, Passes, RowLoss, dot};
 
 /// A slope, or a step in b, of this size is on its way to infinity.
-pub(super) const HUGE: f64 = 1e250;
+pub(crate) const HUGE: f64 = 1e250;
 
 /// What a pass over all rows says of a point.
 pub(super) struct Looked {

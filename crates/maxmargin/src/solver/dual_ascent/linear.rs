@@ -85,13 +85,13 @@ fn mean_square(problem: &LinearProblem<'_>) -> f64 {
 }
 
 /// Where c begins: the dual of logistic loss has no slope at its ends.
-fn first(loss: RowLoss, target: f64, cost: f64) -> f64 {
+pub(crate) fn first_coefficient(loss: RowLoss, target: f64, cost: f64) -> f64 {
     if loss == RowLoss::Logistic { target * (1e-3 * cost).min(1e-8) } else { 0.0 }
 }
 
 /// Rows that are visited one after the other, in a random order of their own: neighbours in memory, which it is quicker to read
 /// together.
-const RUN: usize = 16;
+pub(crate) const RUN: usize = 16;
 /// Runs between two looks at the control.
 const RUNS_A_POLL: usize = 16;
 /// The most sweeps unless the settings say otherwise.
@@ -155,7 +155,7 @@ impl<const L: usize> Lanes<L> {
                 Some(start) if start.len() == problem.len() => {
                     (0..problem.len()).map(|i| loss.clipped(start[i], targets[i], costs[i])).collect()
                 }
-                _ => (0..problem.len()).map(|i| first(loss, targets[i], costs[i])).collect(),
+                _ => (0..problem.len()).map(|i| first_coefficient(loss, targets[i], costs[i])).collect(),
             };
             let Direction { weights, bias } = checks[number].combine(&coefficients);
             lanes.sums[number] = bias - problem.pull_on_bias;

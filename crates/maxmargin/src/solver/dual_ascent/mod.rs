@@ -29,7 +29,9 @@ mod check;
 mod linear;
 mod step;
 
-pub(crate) use linear::MOST_LANES;
+pub(crate) use check::HUGE;
+pub(crate) use linear::{MOST_LANES, RUN, first_coefficient};
+pub(crate) use step::{Step, step};
 
 use std::ops::ControlFlow;
 
@@ -303,9 +305,6 @@ fn ascend(
 fn gradient(dual: &DualProblem<'_>, keeper: &impl Keeper, alpha: &[f64]) -> Vec<f64> {
     (0..dual.len()).map(|k| keeper.component(dual, k) + dual.ridge()[k] * alpha[k]).collect()
 }
-
-/// A gradient of this size is on its way to infinity.
-const HUGE: f64 = 1e250;
 
 /// Steps between two looks at the control: a few milliseconds of work at most.
 const POLL_EVERY: usize = 64;

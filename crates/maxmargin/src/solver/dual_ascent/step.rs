@@ -3,13 +3,13 @@
 use crate::problem::RowLoss;
 
 /// A step of one coefficient.
-pub(super) struct Step {
+pub(crate) struct Step {
     /// Where it leads.
-    pub(super) target: f64,
+    pub(crate) target: f64,
     /// The slope of the dual in c at the old one, of either sign.
-    pub(super) slope: f64,
+    pub(crate) slope: f64,
     /// How far the slope points outward, where it does and so c stays at its bound, or at the corner of its tube.
-    pub(super) outward: Option<f64>,
+    pub(crate) outward: Option<f64>,
 }
 
 /// The exact maximiser of (LP.2) in one coefficient c
@@ -18,7 +18,7 @@ pub(super) struct Step {
 /// max over c of  −(Cℓ)*(−c) − f(c − c_old) − ½‖x‖²(c − c_old)²                 (DA.1)
 /// ```
 #[inline]
-pub(super) fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, square: f64) -> Step {
+pub(crate) fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, square: f64) -> Step {
     match loss {
         RowLoss::Hinge | RowLoss::Squared | RowLoss::OneClass => {
             let (ridge, upper) = (loss.ridge(cost), loss.bound(cost));

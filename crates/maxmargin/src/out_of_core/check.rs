@@ -1,0 +1,367 @@
+//! Passes that move nothing: the gap of what the sweeps have reached, and its certificate.
+
+use std::ops::{ControlFlow, Range};
+
+use super::climb::{Balance, Climb, Terms};
+use super::source::{BlockError, BlockSource};
+use super::visit::{Block, Visits};
+use crate::certificate::{Certificate, Counts, Evidence};
+use crate::control::Stop;
+use crate::data::stored::{StoredRows, on_stored_rows};
+use crate::model::{Multiclass, Pairing};
+use crate::problem::{Bias, Direction, Loss, dot};
+
+/// An explicit b is looked for at so many places on either side of where the sweeps have it, at half the distance each.
+const STEPS: usize = 16;
+const PLACES: usize = 2 * STEPS + 1;
+/// How far the outermost of them are: half a margin.
+const FARTHEST: f64 = 0.5;
+
+/// How far from the middle a place is.
+fn offset(place: usize) -> f64 {
+    let distance = |step: usize| FARTHEST / (1u64 << step) as f64;
+    match place {
+        0 => 0.0,
+        place if place <= STEPS => distance(place - 1),
+        place => -distance(place - 1 - STEPS),
+    }
+}
+
+/// Vectors of one number a column that the parts of a pass sum into, for each machine: as many as there is room for. The number
+/// depends on the problem alone, so that the sums do, too.
+pub(super) fn parts(columns: usize, machines: usize) -> usize {
+    const ROOM: usize = 64 << 20;
+    let one = 8 * columns.max(1) * machines.max(1);
+    match ROOM / one {
+        0 => 1,
+        1..4 => 2,
+        _ => 4,
+    }
+}
+
+/// The rows of a part of a block.
+fn range(part: usize, parts: usize, rows: usize) -> Range<usize> {
+    rows * part / parts..rows * (part + 1) / parts
+}
+
+/// What is known of a machine whose gap was looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Looked {
+    /// `Σ c_i x_i` and `Σ c_i` of the balanced coefficients.
+    combined: Direction,
+    balance: Balance,
+    /// Whether the mean of the last pass is better than where it ended.
+    pub(super) averaged: bool,
+    /// The best b found for the better of them.
+    pub(super) bias: f64,
+    pub(super) primal: f64,
+    pub(super) gap: f64,
+}
+
+impl Looked {
+    pub(super) fn relative_gap(&self) -> f64 {
+        self.gap / self.primal.abs().max(1.0)
+    }
+}
+
+/// What a part of all rows sums up for one machine.
+#[derive(Clone)]
+struct LookSums {
+    combined: Direction,
+    /// Σ C_i ℓ at each place of b, at w and at its mean.
+    losses: [[f64; PLACES]; 2],
+    dual_terms: f64,
+}
+
+/// Goes through all rows, and says how large the gap of some machines is:
+/// the primal at the w that the sweeps keep or at its mean, the dual at the balanced coefficients, bounds in themselves.
+pub(super) fn look<S: BlockSource>(
+    visits: &Visits<'_, S>,
+    terms: &Terms,
+    climbs: &[&Climb],
+    mut poll: impl FnMut() -> ControlFlow<Stop>,
+) -> Result<ControlFlow<Stop, Vec<Looked>>, BlockError<S::Error>> {
+    let columns = visits.source.columns();
+    let balances: Vec<Balance> = climbs.iter().map(|climb| climb.balance(terms)).collect();
+    // After a pass the multiplier is what the sweeps ended at.
+    let middles = |climb: &Climb| match terms.bias {
+        Bias::Explicit => [climb.multiplier; 2],
+        Bias::Folded => [climb.bias(terms), climb.average_bias],
+        Bias::None => [0.0; 2],
+    };
+    let places = if terms.bias == Bias::Explicit { PLACES } else { 1 };
+    let empty = LookSums { combined: Direction::zero(columns), losses: [[0.0; PLACES]; 2], dual_terms: 0.0 };
+    let count = parts(columns, climbs.len());
+    let mut sums: Vec<(usize, Vec<LookSums>)> =
+        (0..count).map(|part| (part, vec![empty.clone(); climbs.len()])).collect();
+    let order: Vec<usize> = (0..visits.source.blocks()).collect();
+    let flow = visits.each(&order, |block| {
+        poll()?;
+        visits.workers.map_parts(&mut sums, |(part, sums)| {
+            on_stored_rows!(block.matrix(), rows => for (m, sums) in sums.iter_mut().enumerate() {
+                let (climb, balance) = (climbs[m], &balances[m]);
+                let (coefficients, middles) = (climb.of_block(block), middles(climb));
+                for row in range(*part, count, block.codes.len()) {
+                    let Some((target, cost)) = climb.row(terms, block, row) else { continue };
+                    for (which, weights) in [&climb.weights, &climb.average].into_iter().enumerate() {
+                        let f = rows.dot(row, weights) + middles[which];
+                        for (place, losses) in sums.losses[which][..places].iter_mut().enumerate() {
+                            *losses += cost * terms.loss.value(target, f + offset(place));
+                        }
+                    }
+                    let c = balance.apply(terms.loss, coefficients[row], cost);
+                    if c != 0.0 {
+                        rows.add_scaled(row, c, &mut sums.combined.weights);
+                        sums.combined.bias += c;
+                        sums.dual_terms += terms.loss.dual_term(c, target, cost);
+                    }
+                }
+            });
+        });
+        ControlFlow::Continue(())
+    })?;
+    if let ControlFlow::Break(stop) = flow {
+        return Ok(ControlFlow::Break(stop));
+    }
+    let mut found = Vec::with_capacity(climbs.len());
+    for (m, climb) in climbs.iter().enumerate() {
+        let mut all = empty.clone();
+        for (_, part) in &sums {
+            all.combined.add(1.0, &part[m].combined);
+            all.dual_terms += part[m].dual_terms;
+            for (own, other) in all.losses.as_flattened_mut().iter_mut().zip(part[m].losses.as_flattened()) {
+                *own += other;
+            }
+        }
+        let square = |weights: &[f64], bias: f64| {
+            dot(weights, weights) + if terms.bias == Bias::Folded { bias * bias } else { 0.0 }
+        };
+        let mut best = (f64::INFINITY, false, 0.0);
+        for (which, weights) in [&climb.weights, &climb.average].into_iter().enumerate() {
+            for place in 0..places {
+                let bias = middles(climb)[which] + offset(place);
+                let primal = 0.5 * square(weights, bias) + all.losses[which][place];
+                if primal < best.0 {
+                    best = (primal, which == 1, bias);
+                }
+            }
+        }
+        let (primal, averaged, bias) = best;
+        let dual = all.dual_terms - 0.5 * square(&all.combined.weights, all.combined.bias);
+        let (combined, balance) = (all.combined, balances[m]);
+        found.push(Looked { combined, balance, averaged, bias, primal, gap: primal - dual });
+    }
+    Ok(ControlFlow::Continue(found))
+}
+
+/// What the rows say of the machines at the end.
+pub(super) struct Certified {
+    /// One a machine.
+    pub(super) machines: Vec<(Evidence, usize)>,
+    /// Rows whose class is not the one that the machines speak for.
+    pub(super) errors: usize,
+}
+
+/// What a part of all rows sums up for one machine.
+#[derive(Clone)]
+struct RowSums {
+    losses: f64,
+    dual_terms: f64,
+    slack: f64,
+    counts: Counts,
+    errors: usize,
+    /// Σ c_i
+    sum: f64,
+    /// The largest slope that a coefficient could follow; with an explicit bias the two ends of (D.2).
+    worst: f64,
+    most: f64,
+    least: f64,
+    /// `Σ −C_iℓ′(f_i) y_i x_i`, for logistic loss.
+    pulled: Direction,
+}
+
+/// The model that is certified.
+pub(super) struct Candidate<'a> {
+    pub(super) terms: &'a Terms,
+    pub(super) loss: Loss,
+    pub(super) tolerance: f64,
+    pub(super) pairings: &'a [Pairing],
+    pub(super) classes: usize,
+}
+
+impl Candidate<'_> {
+    /// Goes through all rows once more: every number of the certificates, as [`crate::certificate::certify`] defines them. The
+    /// coefficients become the balanced ones.
+    pub(super) fn certify<S: BlockSource>(
+        &self,
+        visits: &Visits<'_, S>,
+        climbs: &mut [Climb],
+        looked: &[Looked],
+        mut poll: impl FnMut() -> ControlFlow<Stop>,
+    ) -> Result<ControlFlow<Stop, Certified>, BlockError<S::Error>> {
+        let columns = if self.loss == Loss::Logistic { visits.source.columns() } else { 0 };
+        let empty = RowSums {
+            losses: 0.0,
+            dual_terms: 0.0,
+            slack: 0.0,
+            counts: Counts::default(),
+            errors: 0,
+            sum: 0.0,
+            worst: 0.0,
+            most: f64::NEG_INFINITY,
+            least: f64::INFINITY,
+            pulled: Direction::zero(columns),
+        };
+        let count = parts(visits.source.columns(), climbs.len());
+        let mut sums: Vec<Part> = (0..count)
+            .map(|part| Part { number: part, machines: vec![empty.clone(); climbs.len()], errors: 0 })
+            .collect();
+        let order: Vec<usize> = (0..visits.source.blocks()).collect();
+        let flow = visits.each(&order, |block| {
+            poll()?;
+            for (climb, looked) in climbs.iter_mut().zip(looked) {
+                climb.make_balanced(self.terms, block, &looked.balance);
+            }
+            let climbs = &climbs[..];
+            visits.workers.map_parts(&mut sums, |part| {
+                let range = range(part.number, count, block.codes.len());
+                on_stored_rows!(block.matrix(), rows => self.add(&rows, block, range, climbs, looked, part));
+            });
+            ControlFlow::Continue(())
+        })?;
+        if let ControlFlow::Break(stop) = flow {
+            return Ok(ControlFlow::Break(stop));
+        }
+        let machines = climbs.iter().zip(looked).enumerate().map(|(m, (climb, looked))| {
+            let mut all = empty.clone();
+            sums.iter().for_each(|part| all.join(&part.machines[m]));
+            (Evidence::Certificate(self.certificate(climb, looked, &all)), all.errors)
+        });
+        let machines = machines.collect();
+        Ok(ControlFlow::Continue(Certified { machines, errors: sums.iter().map(|part| part.errors).sum() }))
+    }
+
+    /// Adds some rows of a block.
+    fn add(
+        &self,
+        rows: &impl StoredRows,
+        block: &Block,
+        range: Range<usize>,
+        climbs: &[Climb],
+        looked: &[Looked],
+        part: &mut Part,
+    ) {
+        let (terms, loss) = (self.terms, self.loss);
+        let mut values = vec![0.0; climbs.len()];
+        for row in range {
+            for (m, (climb, looked)) in climbs.iter().zip(looked).enumerate() {
+                let f = rows.dot(row, &climb.weights) + looked.bias;
+                values[m] = f;
+                let Some((target, cost)) = climb.row(terms, block, row) else { continue };
+                let sums = &mut part.machines[m];
+                let c = climb.of_block(block)[row];
+                let (alpha, upper) = (c * target, loss.dual_bound(cost));
+                let slack = (1.0 - target * f).max(0.0);
+                sums.losses += cost * loss.value(target * f);
+                sums.dual_terms += loss.dual_term(alpha, cost);
+                sums.slack += slack;
+                sums.sum += c;
+                sums.errors += usize::from((f > 0.0) != (target > 0.0));
+                sums.counts.add(alpha, upper, slack, self.tolerance);
+                if loss == Loss::Logistic {
+                    let pull = target * loss.dual_of_margin(target * f, cost);
+                    rows.add_scaled(row, pull, &mut sums.pulled.weights);
+                    sums.pulled.bias += pull;
+                    continue;
+                }
+                let folded = if terms.bias == Bias::Folded { looked.combined.bias } else { 0.0 };
+                let product = rows.dot(row, &looked.combined.weights) + folded;
+                let ridge = if loss == Loss::Squared { 0.5 / cost } else { 0.0 };
+                let slope = target * product + ridge * alpha - 1.0; // that of (P.2)
+                sums.add_slope(target, slope, alpha < upper, alpha > 0.0);
+            }
+            if block.weight(row) > 0.0 {
+                let decided = Multiclass::OneVsRest.decide(self.pairings, self.classes, &values);
+                part.errors += usize::from(decided != block.codes[row]);
+            }
+        }
+    }
+
+    fn certificate(&self, climb: &Climb, looked: &Looked, sums: &RowSums) -> Certificate {
+        let bias = looked.bias;
+        let folded = |bias: f64| if self.terms.bias == Bias::Folded { bias * bias } else { 0.0 };
+        let norm = dot(&climb.weights, &climb.weights) + folded(bias);
+        let combined = &looked.combined;
+        let quadratic = dot(&combined.weights, &combined.weights) + folded(combined.bias);
+        let primal = 0.5 * norm + sums.losses; // (C.1)
+        let dual = sums.dual_terms - 0.5 * quadratic; // (C.1)
+        // Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
+        let difference = primal - dual;
+        let gap = if difference < 0.0 && difference > -1e-9 * primal.abs().max(1.0) { 0.0 } else { difference };
+        let explicit = self.terms.bias == Bias::Explicit;
+        let violation = match (self.loss, self.terms.bias) {
+            (Loss::Logistic, bias_kind) => {
+                let pairs = climb.weights.iter().zip(&sums.pulled.weights);
+                let of_weights = pairs.map(|(w, pulled)| (w - pulled).abs()).fold(0.0, f64::max);
+                match bias_kind {
+                    Bias::Explicit => of_weights.max(sums.pulled.bias.abs()),
+                    Bias::Folded => of_weights.max((bias - sums.pulled.bias).abs()),
+                    Bias::None => of_weights,
+                }
+            }
+            (_, Bias::Explicit) => (sums.most - sums.least).max(0.0),
+            _ => sums.worst,
+        };
+        Certificate {
+            columns: None,
+            primal,
+            dual,
+            gap,
+            relative_gap: gap / primal.abs().max(1.0),
+            violation,
+            infeasibility: if explicit { sums.sum.abs() } else { 0.0 },
+            margin: 1.0 / norm.sqrt(),
+            slack_sum: sums.slack,
+            counts: sums.counts,
+        }
+    }
+}
+
+/// A part of the rows.
+struct Part {
+    number: usize,
+    machines: Vec<RowSums>,
+    errors: usize,
+}
+
+impl RowSums {
+    /// The slope of the dual in α, and where α may go: (D.2).
+    fn add_slope(&mut self, sign: f64, slope: f64, can_grow: bool, can_shrink: bool) {
+        if can_grow {
+            self.worst = self.worst.max(-slope);
+        }
+        if can_shrink {
+            self.worst = self.worst.max(slope);
+        }
+        let value = -sign * slope;
+        if if sign > 0.0 { can_grow } else { can_shrink } {
+            self.most = self.most.max(value);
+        }
+        if if sign > 0.0 { can_shrink } else { can_grow } {
+            self.least = self.least.min(value);
+        }
+    }
+
+    fn join(&mut self, other: &RowSums) {
+        self.losses += other.losses;
+        self.dual_terms += other.dual_terms;
+        self.slack += other.slack;
+        self.sum += other.sum;
+        self.errors += other.errors;
+        self.counts.join(&other.counts);
+        self.worst = self.worst.max(other.worst);
+        self.most = self.most.max(other.most);
+        self.least = self.least.min(other.least);
+        self.pulled.add(1.0, &other.pulled);
+    }
+}
