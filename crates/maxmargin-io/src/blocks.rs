@@ -15,7 +15,7 @@ use crate::read::{Format, ReadOptions, Reader};
 
 /// The rows of some data, a block after the other, each a data set of at least one row.
 ///
-/// All formats are read in bounded memory: a block of about 16 MiB, a group of rows, a MiB of text. Columns may grow from
+/// All formats are read in bounded memory: a block of about 256 KiB, a group of rows, a MiB of text. Columns may grow from
 /// block to block where the data has open columns (LIBSVM text). The first error is the last item.
 ///
 /// # Examples

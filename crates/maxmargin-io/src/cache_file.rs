@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 16 bytes         "maxmargin-cache" and one byte: the format, 1
-//! blocks           one after the other, without gaps, each of about 16 MiB or one row
+//! blocks           one after the other, without gaps, each of about 256 KiB or one row
 //! directory        JSON: { "program": "0.1.0", "rows": n, "columns": d, "entries": e, "weights": false, "groups": false,
 //!                    "open_columns": true, "classes": ["+1", "-1"], "names": null, "blocks": [
 //!                      { "offset": 16, "rows": r, "columns": c, "entries": e, "layout": "sparse", "values": "f32",

@@ -11,11 +11,11 @@ use crate::cache_file::{BlockEntry, Directory, FORMAT, HEAD_BYTES, Layout, MAGIC
 use crate::error::Error;
 
 /// A block is written once it has this many bytes.
-const BLOCK_BYTES: usize = 16 << 20;
+const BLOCK_BYTES: usize = 256 << 10;
 
 /// Writes a cache file, whole or not at all: it is there once [`CacheWriter::finish`] has been called.
 ///
-/// Memory: two blocks of about 16 MiB, or two rows where one is longer. The file's blocks do not depend on how the rows were
+/// Memory: two blocks of about 256 KiB, or two rows where one is longer. The file's blocks do not depend on how the rows were
 /// cut into data sets, as long as these are of one kind, dense or sparse.
 pub struct CacheWriter {
     file: AtomicFile,

@@ -9,7 +9,7 @@ use crate::control::Stop;
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::model::Pairing;
 use crate::problem::{Bias, RowLoss, dot};
-use crate::solver::dual_ascent::{HUGE, RUN, Step, first_coefficient, step};
+use crate::solver::dual_ascent::{HUGE, Step, first_coefficient, step};
 
 /// What all machines of a training share.
 pub(super) struct Terms {
@@ -95,6 +95,9 @@ fn is_bounded(loss: RowLoss, c: f64, cost: f64) -> bool {
     c.abs() >= loss.bound(cost)
 }
 
+/// So many w, spread over a pass, make the mean (OC.3).
+const MEAN_OF: usize = 32;
+
 /// A machine on its way up: `w = Σ c_i x_i` is kept.
 pub(super) struct Climb {
     pub(super) pairing: Pairing,
@@ -113,6 +116,8 @@ pub(super) struct Climb {
     pub(super) average: Vec<f64>,
     pub(super) average_bias: f64,
     averaged: u64,
+    /// Groups of blocks of this pass that are done.
+    groups_done: usize,
     /// What the sweeps of this pass saw of the gap, and whether they moved.
     pub(super) seen_gap: f64,
     pub(super) moved: bool,
@@ -136,6 +141,7 @@ impl Climb {
             average: vec![0.0; columns],
             average_bias: 0.0,
             averaged: 0,
+            groups_done: 0,
             seen_gap: 0.0,
             moved: false,
             diverged: false,
@@ -146,10 +152,10 @@ impl Climb {
 
     /// Before a pass.
     pub(super) fn begin_pass(&mut self) {
-        (self.seen_gap, self.moved, self.averaged) = (0.0, false, 0);
+        (self.seen_gap, self.moved, self.averaged, self.groups_done) = (0.0, false, 0, 0);
     }
 
-    /// After a block: (OC.3).
+    /// After some groups of blocks: (OC.3).
     fn add_to_average(&mut self, bias: f64) {
         self.averaged += 1;
         let part = 1.0 / self.averaged as f64;
@@ -264,77 +270,87 @@ fn tally(terms: &Terms, coefficients: &[f64], view: &View) -> Tally {
     tally
 }
 
-/// The sweep of a machine over one block.
+/// The sweep of a machine over a group of blocks.
 pub(super) struct Sweep<'m> {
     climb: &'m mut Climb,
-    view: View,
-    /// The rows that are swept.
-    active: Vec<u32>,
-    random: Pcg64,
+    /// One a block.
+    views: Vec<View>,
+    /// The rows that are swept, of which block.
+    order: Vec<(u32, u32)>,
 }
 
 impl<'m> Sweep<'m> {
-    pub(super) fn new(climb: &'m mut Climb, terms: &Terms, block: &Block) -> Self {
-        let view = climb.view(terms, block);
-        if climb.tallies[block.number].is_none() {
-            climb.begin(terms, block, false);
+    pub(super) fn new(climb: &'m mut Climb, terms: &Terms, blocks: &[Block]) -> Self {
+        let mut order = Vec::new();
+        let mut views = Vec::new();
+        for (place, block) in blocks.iter().enumerate() {
+            let view = climb.view(terms, block);
+            if climb.tallies[block.number].is_none() {
+                climb.begin(terms, block, false);
+            }
+            let rows = (0..view.costs.len() as u32).filter(|&row| view.costs[row as usize] > 0.0);
+            order.extend(rows.map(|row| (place as u32, row)));
+            views.push(view);
         }
-        let active = (0..view.costs.len() as u32).filter(|&row| view.costs[row as usize] > 0.0).collect();
-        // A block's order depends on the pass and the block alone, so that a pass can be done again.
-        let place = (climb.passes << 32) ^ block.number as u64;
-        let random = Pcg64::seed_from_u64(terms.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Sweep { climb, view, active, random }
+        // The order depends on the pass and the blocks alone, so that a pass can be done again.
+        let first = blocks.first().map_or(0, |block| block.number as u64);
+        let place = (climb.passes << 32) ^ first;
+        let mut random = Pcg64::seed_from_u64(terms.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        order.shuffle(&mut random);
+        Sweep { climb, views, order }
     }
 
-    /// One sweep, over rows in runs that lie together in memory.
-    pub(super) fn sweep(&mut self, terms: &Terms, block: &Block) {
-        on_stored_rows!(block.matrix(), rows => self.sweep_stored(terms, block, &rows));
-    }
-
-    fn sweep_stored(&mut self, terms: &Terms, block: &Block, rows: &impl StoredRows) {
-        let Sweep { climb, view, active, random } = self;
-        let coefficients = &mut climb.coefficients[block.first..block.first + block.codes.len()];
-        let (loss, constant) = (terms.loss, terms.constant());
-        let (held, folded) = match terms.bias {
-            Bias::Explicit => (climb.multiplier, terms.strength),
-            Bias::Folded => (0.0, 1.0),
-            Bias::None => (0.0, 0.0),
-        };
-        let mut runs: Vec<u32> = (0..active.len().div_ceil(RUN) as u32).collect();
-        runs.shuffle(random);
-        for &run in &runs {
-            let span = run as usize * RUN..((run as usize + 1) * RUN).min(active.len());
-            active[span.clone()].shuffle(random);
-            for place in span {
-                let row = active[place] as usize;
-                let (target, cost, old) = (view.targets[row], view.costs[row], coefficients[row]);
-                let f = rows.dot(row, &climb.weights) + (held + folded * climb.sum); // (DA.2)
-                let square = block.squares[row] + constant;
-                let Step { target: new, slope, outward } = step(loss, target, cost, f, old, square); // (DA.1)
-                climb.seen_gap += cost * loss.value(target, f) - loss.dual_term(old, target, cost) + old * f; // (OC.2)
-                if outward.is_some() {
-                    continue;
-                }
-                if !(new.is_finite() && slope.abs() < HUGE) {
-                    climb.diverged = true;
-                    return;
-                }
-                let change = new - old;
-                if change != 0.0 {
-                    coefficients[row] = new;
-                    rows.add_scaled(row, change, &mut climb.weights);
-                    climb.sum += change;
-                    climb.moved = true;
-                }
+    /// Visits every row of the group once, those of all blocks mixed.
+    pub(super) fn sweep(&mut self, terms: &Terms, blocks: &[Block]) {
+        let order = std::mem::take(&mut self.order);
+        for &(place, row) in &order {
+            let block = &blocks[place as usize];
+            on_stored_rows!(block.matrix(), rows => self.visit(terms, block, place as usize, row as usize, &rows));
+            if self.climb.diverged {
+                return;
             }
         }
     }
 
-    /// Writes down what the block came to.
-    pub(super) fn end(self, terms: &Terms, block: &Block) {
-        let found = tally(terms, self.climb.of_block(block), &self.view);
-        self.climb.tallies[block.number] = Some(found);
-        let bias = self.climb.bias(terms);
-        self.climb.add_to_average(bias);
+    /// The step of one row.
+    #[inline(always)]
+    fn visit(&mut self, terms: &Terms, block: &Block, place: usize, row: usize, rows: &impl StoredRows) {
+        let Sweep { climb, views, .. } = self;
+        let (loss, view) = (terms.loss, &views[place]);
+        let (target, cost) = (view.targets[row], view.costs[row]);
+        let f = rows.dot(row, &climb.weights) + climb.bias(terms);
+        let coefficient = &mut climb.coefficients[block.first + row];
+        let old = *coefficient;
+        let square = block.squares[row] + terms.constant();
+        let Step { target: new, slope, outward } = step(loss, target, cost, f, old, square); // (DA.1)
+        climb.seen_gap += cost * loss.value(target, f) - loss.dual_term(old, target, cost) + old * f; // (OC.2)
+        if outward.is_some() {
+            return;
+        }
+        if !(new.is_finite() && slope.abs() < HUGE) {
+            climb.diverged = true;
+            return;
+        }
+        let change = new - old;
+        if change != 0.0 {
+            *coefficient = new;
+            rows.add_scaled(row, change, &mut climb.weights);
+            climb.sum += change;
+            climb.moved = true;
+        }
+    }
+
+    /// Writes down what the blocks came to.
+    pub(super) fn end(self, terms: &Terms, blocks: &[Block]) {
+        for (block, view) in blocks.iter().zip(&self.views) {
+            self.climb.tallies[block.number] = Some(tally(terms, self.climb.of_block(block), view));
+        }
+        self.climb.groups_done += 1;
+        // A mean of more would be no better, and costs a step for each column.
+        let groups = self.climb.tallies.len().div_ceil(blocks.len().max(1));
+        if self.climb.groups_done.is_multiple_of(groups.div_ceil(MEAN_OF)) {
+            let bias = self.climb.bias(terms);
+            self.climb.add_to_average(bias);
+        }
     }
 }

@@ -5,18 +5,20 @@
 //! and logistic loss, any bias, weights of rows and classes. The optimum is that of the training in memory.
 //!
 //! # Step
-//! Dual coordinate ascent, block by block. A pass takes the blocks in a random order; in each the rows are visited once, in a random order of
-//! runs, by the exact steps (DA.1), while `w = Σ c_i x_i` is kept up to date and the next block is read:
+//! Dual coordinate ascent, a group of small blocks at a time. A pass takes the blocks in a random order, and so makes other groups than
+//! the one before; in each group the rows of all its blocks are visited once, mixed, by the exact steps (DA.1), while `w = Σ c_i x_i` is
+//! kept up to date and the next group is read:
 //! ```text
-//! for each block B:   for i in B:   c_i ← argmax of (DA.1),   w ← w + (c_i − c_i′) x_i                     (OC.1)
+//! for each group B:   for i in B:   c_i ← argmax of (DA.1),   w ← w + (c_i − c_i′) x_i                     (OC.1)
 //! ```
-//! More sweeps over a block while it is there make w fit the block instead of the whole: three of them were measured to leave a larger gap
-//! after 20 passes than one. An explicit bias is the multiplier of `Σ c_i = 0`, moved after each pass by (DA.2).
+//! Rows that were visited together in every pass would fit each other instead of the whole, and take several times as many passes;
+//! so would more sweeps over a group while it is there. An explicit bias is the multiplier of `Σ c_i = 0`, moved after each pass
+//! by (DA.2).
 //!
-//! The w that a pass ends with is still near to the blocks that came last. Its mean over the pass often has a smaller objective, and the
+//! The w that a pass ends with is still near to the rows that came last. Its mean over the pass may have a smaller objective, and the
 //! better of the two becomes the model:
 //! ```text
-//! w̄ = (1/blocks) Σ_B w after block B                                                                       (OC.3)
+//! w̄ = the mean of w after some of the groups                                                               (OC.3)
 //! ```
 //!
 //! # Stopping
@@ -29,7 +31,7 @@
 //!
 //! # Cost
 //! A pass reads everything once. One pass before the training counts the rows and takes their hash, one or
-//! more look at the gap, one certifies the model. Memory: for each machine a number a row and some 8 a column, and two blocks. Sums are
+//! more look at the gap, one certifies the model. Memory: for each machine a number a row and some 8 a column, and two groups. Sums are
 //! folded in an order that depends on the blocks alone, so the number of threads changes no bit.
 //!
 //! # When to use
@@ -220,15 +222,17 @@ fn starts<S: BlockSource>(source: &S) -> Vec<usize> {
     starts
 }
 
-/// Bytes that a training takes: c, w and its sums, two blocks, and what is made of them.
+/// Bytes that a training takes: c, w and its sums, two groups of blocks, and what is made of them.
 fn bytes_needed<S: BlockSource>(source: &S, rows: usize, machines: usize) -> u64 {
     let (rows, columns, machines) = (rows as u64, source.columns() as u64, machines as u64);
     let largest = (0..source.blocks()).map(|block| source.block_rows(block)).max().unwrap_or(0) as u64;
     let vectors = 4 + check::parts(columns as usize, machines as usize) as u64;
     let coefficients = 8u64.saturating_mul(rows).saturating_mul(machines);
     let weights = 8u64.saturating_mul(columns).saturating_mul(machines).saturating_mul(vectors);
-    let of_block = largest.saturating_mul(24 + 24 * machines);
-    coefficients.saturating_add(weights).saturating_add(of_block).saturating_add(source.working_bytes())
+    let group = visit::group(&starts(source)) as u64;
+    let of_group =
+        largest.saturating_mul(24 + 32 * machines).saturating_add(source.working_bytes()).saturating_mul(group);
+    coefficients.saturating_add(weights).saturating_add(of_group)
 }
 
 fn check_memory(need: u64, rows: usize, columns: usize, machines: usize, budget: u64) -> Result<(), Error> {
@@ -381,14 +385,14 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         order.shuffle(random);
         self.passes += 1;
         let (progress, control, workers) = (self.progress(), &mut *self.control, self.visits.workers);
-        self.visits.each(&order, |block| {
+        self.visits.each_group(&order, |blocks| {
             let running = climbs.iter_mut().filter(|climb| climb.stop.is_none());
-            let mut sweeps: Vec<Sweep<'_>> = running.map(|climb| Sweep::new(climb, terms, block)).collect();
+            let mut sweeps: Vec<Sweep<'_>> = running.map(|climb| Sweep::new(climb, terms, blocks)).collect();
             let flow = control.poll(progress);
             if flow.is_continue() {
-                workers.map_parts(&mut sweeps, |sweeps| sweeps.sweep(terms, block));
+                workers.map_parts(&mut sweeps, |sweeps| sweeps.sweep(terms, blocks));
             }
-            sweeps.into_iter().for_each(|sweeps| sweeps.end(terms, block));
+            sweeps.into_iter().for_each(|sweeps| sweeps.end(terms, blocks));
             flow
         })
     }

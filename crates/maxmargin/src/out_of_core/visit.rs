@@ -1,4 +1,4 @@
-//! Going through blocks: the next one is read while this one is worked on.
+//! Going through blocks, some at a time: the next ones are read while these are worked on.
 
 use std::ops::ControlFlow;
 
@@ -84,6 +84,11 @@ pub(super) struct Visits<'a, S> {
 }
 
 impl<S: BlockSource> Visits<'_, S> {
+    /// How many blocks are at hand at a time: so many that their rows, mixed, are a fair sample, if there are as many.
+    pub(super) fn group(&self) -> usize {
+        group(self.starts)
+    }
+
     /// Calls `work` with the blocks in this order, until it breaks.
     ///
     /// # Errors
@@ -93,24 +98,36 @@ impl<S: BlockSource> Visits<'_, S> {
         order: &[usize],
         mut work: impl FnMut(&Block) -> ControlFlow<Stop>,
     ) -> Result<ControlFlow<Stop>, BlockError<S::Error>> {
-        let Some(&first) = order.first() else { return Ok(ControlFlow::Continue(())) };
-        let mut ready = Some(self.prepared(first));
-        for place in 0..order.len() {
-            let block = match ready.take() {
-                Some(block) => block?,
-                None => self.prepared(order[place])?,
+        self.each_group(order, |blocks| blocks.iter().try_for_each(&mut work))
+    }
+
+    /// Calls `work` with the blocks in this order, a group at a time, until it breaks. The next group is read meanwhile.
+    ///
+    /// # Errors
+    /// As [`Visits::each`].
+    pub(super) fn each_group(
+        &self,
+        order: &[usize],
+        mut work: impl FnMut(&[Block]) -> ControlFlow<Stop>,
+    ) -> Result<ControlFlow<Stop>, BlockError<S::Error>> {
+        let groups: Vec<&[usize]> = order.chunks(self.group()).collect();
+        let mut ready = groups.first().map(|first| self.prepared(first));
+        for place in 0..groups.len() {
+            let blocks = match ready.take() {
+                Some(blocks) => blocks?,
+                None => self.prepared(groups[place])?,
             };
-            let ahead = order.get(place + 1).copied();
+            let ahead = groups.get(place + 1).copied();
             let flow = self.workers.in_scope(|scope| {
                 if let Some(ahead) = ahead {
                     let ready = &mut ready;
                     scope.spawn(move |_| *ready = Some(self.prepared(ahead)));
                 }
-                work(&block)
+                work(&blocks)
             });
             let flow = match flow {
                 Some(flow) => flow,
-                None => work(&block),
+                None => work(&blocks),
             };
             if flow.is_break() {
                 return Ok(flow);
@@ -119,8 +136,13 @@ impl<S: BlockSource> Visits<'_, S> {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Reads some blocks.
+    fn prepared(&self, numbers: &[usize]) -> Result<Vec<Block>, BlockError<S::Error>> {
+        numbers.iter().map(|&number| self.block(number)).collect()
+    }
+
     /// Reads a block.
-    fn prepared(&self, number: usize) -> Result<Block, BlockError<S::Error>> {
+    fn block(&self, number: usize) -> Result<Block, BlockError<S::Error>> {
         let data = self.source.read(number).map_err(BlockError::Read)?;
         let (rows, columns) = (self.starts[number + 1] - self.starts[number], self.source.columns());
         if data.rows() != rows || data.columns() != columns || data.weights().is_some() != self.source.has_weights() {
@@ -137,4 +159,14 @@ impl<S: BlockSource> Visits<'_, S> {
         });
         Ok(Block { number, first: self.starts[number], data, codes, squares })
     }
+}
+
+/// Rows of a group, and its blocks at most.
+const ROWS_A_GROUP: usize = 8192;
+const MOST_BLOCKS: usize = 64;
+
+/// [`Visits::group`], from where each block begins.
+pub(super) fn group(starts: &[usize]) -> usize {
+    let (rows, blocks) = (starts.last().copied().unwrap_or(0), starts.len() - 1);
+    (ROWS_A_GROUP * blocks / rows.max(1)).clamp(1, MOST_BLOCKS)
 }

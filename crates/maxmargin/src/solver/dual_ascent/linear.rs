@@ -63,16 +63,22 @@ fn ascend_in_lanes<const L: usize>(
 ) -> Vec<Ascent> {
     let mut checks: Vec<Check<'_, '_>> = problems.iter().map(Check::new).collect();
     let mut lanes = Lanes::<L>::begin(problems, starts, &mut checks);
-    let broken = on_stored_rows!(problems[0].matrix, rows => {
+    let mut broken = on_stored_rows!(problems[0].matrix, rows => {
         lanes.climb(problems, &rows, &mut checks, settings, control)
     });
     let mut found = Vec::new();
     for (number, check) in checks.iter_mut().enumerate() {
-        let end = check.end(&lanes.of(number));
-        let (stop, sweeps) = match (lanes.lanes[number].ended, &broken) {
+        // What the lanes left to those that have few rows in common.
+        let mut alone = lanes.alone(number);
+        if alone.lanes[0].ended.is_none() && broken.is_continue() {
+            let (problem, check) = (&problems[number..=number], std::slice::from_mut(check));
+            broken = on_stored_rows!(problem[0].matrix, rows => alone.climb(problem, &rows, check, settings, control));
+        }
+        let end = check.end(&alone.of(0));
+        let (stop, sweeps) = match (alone.lanes[0].ended, &broken) {
             (Some(ended), _) => ended,
-            (None, ControlFlow::Break(stop)) => (*stop, lanes.sweeps),
-            (None, ControlFlow::Continue(())) => (Stop::Stalled, lanes.sweeps),
+            (None, ControlFlow::Break(stop)) => (*stop, alone.sweeps),
+            (None, ControlFlow::Continue(())) => (Stop::Stalled, alone.sweeps),
         };
         found.push(Ascent { end, stop, sweeps });
     }
@@ -89,15 +95,18 @@ pub(crate) fn first_coefficient(loss: RowLoss, target: f64, cost: f64) -> f64 {
     if loss == RowLoss::Logistic { target * (1e-3 * cost).min(1e-8) } else { 0.0 }
 }
 
-/// Rows that are visited one after the other, in a random order of their own: neighbours in memory, which it is quicker to read
-/// together.
-pub(crate) const RUN: usize = 16;
-/// Runs between two looks at the control.
-const RUNS_A_POLL: usize = 16;
+/// Neighbours in memory, which it is quicker to read together: a run. Some runs, other ones in each sweep, make a group, whose rows are
+/// visited in a random order. In groups that stay the same from sweep to sweep, however small they are, the rows would fit
+/// each other instead of the whole.
+const RUN: usize = 16;
+const RUNS_A_GROUP: usize = 512;
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 1_000_000;
 /// A gap is computed once what the sweep has seen of it is within so many times what is asked for.
 const LIKELY: f64 = 1.5;
+
+/// Machines that visit a row, in the mean, for which a visit of all of them is quicker than one of each.
+const MANY_VISITORS: usize = 2;
 
 /// The machines that climb, and where they are.
 struct Lanes<const L: usize> {
@@ -176,6 +185,26 @@ impl<const L: usize> Lanes<L> {
         }
     }
 
+    /// One machine, to go on alone.
+    fn alone(&self, number: usize) -> Lanes<1> {
+        Lanes {
+            weights: self.weights.iter().map(|weights| [weights[number]]).collect(),
+            multipliers: [self.multipliers[number]],
+            sums: [self.sums[number]],
+            strength: self.strength,
+            coefficients: self.coefficients.iter().map(|coefficients| [coefficients[number]]).collect(),
+            visitors: self.visitors.iter().map(|visitors| visitors >> number & 1).collect(),
+            lanes: [self.lanes[number]],
+            sweeps: self.sweeps,
+        }
+    }
+
+    /// Whether so few machines visit the same rows that each is quicker alone.
+    fn are_lonely(&self, active: usize) -> bool {
+        let visits: usize = self.visitors.iter().map(|visitors| visitors.count_ones() as usize).sum();
+        L > 1 && visits < MANY_VISITORS * active
+    }
+
     /// What is added to ⟨w, x⟩.
     #[inline(always)]
     fn bias(&self, number: usize) -> f64 {
@@ -195,7 +224,7 @@ impl<const L: usize> Lanes<L> {
         self.lanes[number].ended = Some((stop, self.sweeps));
     }
 
-    /// Sweeps until every machine has reached the tolerance or the gap.
+    /// Sweeps until every machine has reached the tolerance or the gap, or is quicker alone.
     fn climb(
         &mut self,
         problems: &[LinearProblem<'_>],
@@ -207,7 +236,8 @@ impl<const L: usize> Lanes<L> {
         let n = problems[0].len();
         control.poll(Progress::default())?;
         let mut random = Pcg64::seed_from_u64(settings.seed);
-        let mut active: Vec<u32> = (0..n as u32).collect();
+        let mut active: Vec<u32> = (0..n as u32).filter(|&i| self.visitors[i as usize] != 0).collect();
+        let mut group: Vec<u32> = Vec::with_capacity(RUN * RUNS_A_GROUP);
         let arch = Arch::new();
         while self.lanes[..problems.len()].iter().any(|lane| lane.ended.is_none()) {
             let whole = self.lanes.map(|lane| lane.left_out == 0);
@@ -216,21 +246,22 @@ impl<const L: usize> Lanes<L> {
             }
             let mut runs: Vec<u32> = (0..active.len().div_ceil(RUN) as u32).collect();
             runs.shuffle(&mut random);
-            for runs in runs.chunks(RUNS_A_POLL) {
+            for runs in runs.chunks(RUNS_A_GROUP) {
                 let violation = self.lanes.iter().map(|lane| lane.violation).fold(0.0, f64::max);
                 control.poll(Progress { iteration: self.sweeps, violation: Some(violation), ..Progress::default() })?;
+                group.clear();
                 for &run in runs {
-                    let span = run as usize * RUN..((run as usize + 1) * RUN).min(active.len());
-                    active[span.clone()].shuffle(&mut random);
-                    if L == 1 {
-                        self.visit(problems, rows, &active[span]);
-                    } else {
-                        vectorised(
-                            arch,
-                            #[inline(always)]
-                            || self.visit(problems, rows, &active[span]),
-                        );
-                    }
+                    group.extend(&active[run as usize * RUN..((run as usize + 1) * RUN).min(active.len())]);
+                }
+                group.shuffle(&mut random);
+                if L == 1 {
+                    self.visit(problems, rows, &group);
+                } else {
+                    vectorised(
+                        arch,
+                        #[inline(always)]
+                        || self.visit(problems, rows, &group),
+                    );
                 }
             }
             self.sweeps += 1;
@@ -242,6 +273,9 @@ impl<const L: usize> Lanes<L> {
             active.retain(|&i| self.visitors[i as usize] != 0);
             if self.visitors.iter().filter(|&&visitors| visitors != 0).count() > active.len() {
                 active = (0..n as u32).filter(|&i| self.visitors[i as usize] != 0).collect();
+            }
+            if self.are_lonely(active.len()) {
+                break;
             }
         }
         ControlFlow::Continue(())

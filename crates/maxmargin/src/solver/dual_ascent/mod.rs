@@ -30,7 +30,7 @@ mod linear;
 mod step;
 
 pub(crate) use check::HUGE;
-pub(crate) use linear::{MOST_LANES, RUN, first_coefficient};
+pub(crate) use linear::{MOST_LANES, first_coefficient};
 pub(crate) use step::{Step, step};
 
 use std::ops::ControlFlow;
