@@ -99,7 +99,7 @@ pub(crate) fn first_coefficient(loss: RowLoss, target: f64, cost: f64) -> f64 {
 /// visited in a random order. In groups that stay the same from sweep to sweep, however small they are, the rows would fit
 /// each other instead of the whole.
 const RUN: usize = 16;
-const RUNS_A_GROUP: usize = 512;
+const RUNS_A_GROUP: usize = 32;
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 1_000_000;
 /// A gap is computed once what the sweep has seen of it is within so many times what is asked for.
