@@ -302,9 +302,9 @@ fn cache_of(arguments: &Train, plan: &Plan) -> Result<Option<CacheFile>, Failure
     Ok(Some(file))
 }
 
-/// How large a block is: a few of them are in memory at a time, with what is made of them.
+/// How large a block is: small, since the rows of many, other ones in each pass, are to be mixed.
 fn block_bytes(memory: u64) -> usize {
-    (memory / 32).clamp(1 << 12, 16 << 20) as usize
+    (memory / 1024).clamp(1 << 12, 256 << 10) as usize
 }
 
 /// A cache file, and how many bytes have been read of it.
