@@ -103,7 +103,8 @@ fn weights_of_classes_and_rows_are_those_of_each_machine() {
     let copies: Vec<usize> = (0..data.rows()).flat_map(|row| vec![row; row % 3]).collect();
     let copied = data.select_rows(&copies);
     let weighted = data.with_weights(weights).unwrap();
-    let asked = || TrainingParams { class_weights: ClassWeights::Balanced, ..params(Loss::Squared, Bias::Explicit, 1e-8) };
+    let asked =
+        || TrainingParams { class_weights: ClassWeights::Balanced, ..params(Loss::Squared, Bias::Explicit, 1e-8) };
     let (one, other) = (fit(&weighted, asked(), 1), fit(&copied, asked(), 1));
     for number in 0..5 {
         let (one, other) = (primal(&one, number), primal(&other, number));
