@@ -451,9 +451,9 @@ pub(crate) struct Train {
 /// Predict labels with a model
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Prints a label a line, as it was written in the training data; a number for a regression, 1 or -1 for one class. With --decision-values a tab and the decision value of
-each machine follow, in the order that `maxmargin inspect` lists the machines; with --probabilities those of the classes, in the
-order that it lists the classes.
+Prints a label a line, as it was written in the training data; a number for a regression, 1 or -1 for one class. With
+--decision-values a tab and the decision value of each machine follow, in the order that `maxmargin inspect` lists the
+machines; with --probabilities those of the classes, in the order that it lists the classes.
 
 Columns are found by name where the model and the data have names, else by place. The label column of a CSV file may be
 missing: when the file has all columns that the model needs and the last one is among them, it has no labels. When the data has

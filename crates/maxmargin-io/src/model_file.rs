@@ -15,8 +15,8 @@
 //! of `model`, and every tensor's name, type, shape and bytes. A file holds no code, no types and no paths. Format numbers only grow: older files
 //! are read for ever, newer ones refused by name.
 //!
-//! Format 2 knows of weights of classes (`class_weights`, one a class) and of classes that were trained together: `multiclass` is `joint` or `crammer-singer`, and `joint` holds their one
-//! certificate, and the norm of the weights (`norm`, `l1`; without it `l2`). Format 3 knows of other tasks than classification (`task`, with ε
+//! Format 2 knows of weights of classes (`class_weights`, one a class), of classes that were trained together (`multiclass` is `joint` or
+//! `crammer-singer`, and `joint` holds their one certificate), and the norm of the weights (`norm`, `l1`; without it `l2`). Format 3 knows of other tasks than classification (`task`, with ε
 //! or ν), of which a regression has no classes. All other models are written as format 1, which older programs read.
 
 use std::path::Path;

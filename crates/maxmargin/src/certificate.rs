@@ -17,8 +17,9 @@ pub use l1::ColumnCounts;
 /// gap = primal − dual ≥ 0
 /// ```
 ///
-/// with `c_i = α_i y_i` (`c_i = α_i` but for classification), ℓ and the terms of the dual as in (P.1) and (P.2). For a hard margin the primal is that of w scaled until every row has margin 1. The dual is taken at a feasible α: a
-/// solver's α is clipped to its bounds, and with an explicit bias the heavier class is scaled down until `Σ c_i = q`.
+/// with `c_i = α_i y_i` (`c_i = α_i` but for classification), ℓ and the terms of the dual as in (P.1) and (P.2). For a hard margin the
+/// primal is that of w scaled until every row has margin 1. The dual is taken at a feasible α: a solver's α is clipped to
+/// its bounds, and with an explicit bias the heavier class is scaled down until `Σ c_i = q`.
 /// The violation and the counts are those of the clipped α, because scaling, be it by rounding alone, takes every
 /// variable of a class off its bound. With the L1 norm the two are (N.1) and (N.2), see [`Norm`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

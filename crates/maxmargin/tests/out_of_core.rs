@@ -186,7 +186,7 @@ fn an_interrupt_leaves_a_usable_model_without_a_certificate() {
     let data = generate::blobs(300, 1.0, 1).unwrap();
     let blocks = BlocksInMemory::cut(&data, 50).unwrap();
     let training = params(Loss::Hinge, Bias::Explicit, 1e-9).check().unwrap();
-    for polls in [2, 5, 8, 20] {
+    for polls in [8, 12, 20] {
         let mut left = polls;
         let mut control = |_: Progress| {
             left -= 1;

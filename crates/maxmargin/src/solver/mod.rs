@@ -4,9 +4,9 @@
 //! | --- | --- | --- |
 //! | `smo` | every kernel, hinge and squared loss, every bias | `smo.rs` |
 //! | `block-smo` | the same, for many rows: blocks of variables, all cores | `block_smo/` |
-//! | `dual-ascent` | every kernel, hinge and squared loss, folded or no bias | `dual_ascent.rs` |
+//! | `dual-ascent` | linear: every loss, task and bias; other kernels: hinge and squared loss, folded or no bias | `dual_ascent/` |
 //! | `interior-point` | every kernel, hinge and squared loss, small n | `interior_point.rs` |
-//! | `primal-newton` | linear, hinge, squared and logistic loss, every bias, any size | `primal_newton/` |
+//! | `primal-newton` | linear, every loss, task and bias, any size | `primal_newton/` |
 //! | `l1-newton` | linear, L1 norm, squared and logistic loss, every bias | `l1/` |
 //! | `newton` | linear, squared loss | `newton.rs` |
 //! | `kernel-newton` | every kernel, squared loss | `kernel_newton.rs` |
