@@ -171,9 +171,10 @@ impl Training {
             return Err(Error::Data { what, help: "give rows of at least two classes".into() }.into());
         }
         let machines = if coding.classes.len() > 2 { coding.classes.len() } else { 1 };
-        let need = bytes_needed(source, rows, machines);
-        check_memory(need, rows, source.columns(), machines, params.settings.memory)?;
-        let visits = Visits { source, coding: &coding, starts: &starts, workers };
+        let (need, memory) = (|group: usize| bytes_needed(source, rows, machines, group), params.settings.memory);
+        check_memory(need(1), rows, source.columns(), machines, memory)?;
+        let group = (1..=visit::usual_group(&starts)).rev().find(|&group| need(group) <= memory).unwrap_or(1);
+        let visits = Visits { source, coding: &coding, starts: &starts, group, workers };
         let mut ascent = Ascent { training: self, visits, control, passes: 0, seen: None };
         let scan = match ascent.scan()? {
             ControlFlow::Continue(scan) => scan,
@@ -223,15 +224,14 @@ fn starts<S: BlockSource>(source: &S) -> Vec<usize> {
 }
 
 /// Bytes that a training takes: c, w and its sums, two groups of blocks, and what is made of them.
-fn bytes_needed<S: BlockSource>(source: &S, rows: usize, machines: usize) -> u64 {
+fn bytes_needed<S: BlockSource>(source: &S, rows: usize, machines: usize, group: usize) -> u64 {
     let (rows, columns, machines) = (rows as u64, source.columns() as u64, machines as u64);
     let largest = (0..source.blocks()).map(|block| source.block_rows(block)).max().unwrap_or(0) as u64;
     let vectors = 4 + check::parts(columns as usize, machines as usize) as u64;
     let coefficients = 8u64.saturating_mul(rows).saturating_mul(machines);
     let weights = 8u64.saturating_mul(columns).saturating_mul(machines).saturating_mul(vectors);
-    let group = visit::group(&starts(source)) as u64;
-    let of_group =
-        largest.saturating_mul(24 + 32 * machines).saturating_add(source.working_bytes()).saturating_mul(group);
+    let of_block = largest.saturating_mul(24 + 32 * machines).saturating_add(source.working_bytes());
+    let of_group = of_block.saturating_mul(group as u64);
     coefficients.saturating_add(weights).saturating_add(of_group)
 }
 

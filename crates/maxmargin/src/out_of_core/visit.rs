@@ -80,15 +80,12 @@ pub(super) struct Visits<'a, S> {
     pub(super) coding: &'a Coding,
     /// Where each block begins; one more than there are blocks.
     pub(super) starts: &'a [usize],
+    /// How many blocks are at hand at a time.
+    pub(super) group: usize,
     pub(super) workers: &'a Workers,
 }
 
 impl<S: BlockSource> Visits<'_, S> {
-    /// How many blocks are at hand at a time: so many that their rows, mixed, are a fair sample, if there are as many.
-    pub(super) fn group(&self) -> usize {
-        group(self.starts)
-    }
-
     /// Calls `work` with the blocks in this order, until it breaks.
     ///
     /// # Errors
@@ -110,7 +107,7 @@ impl<S: BlockSource> Visits<'_, S> {
         order: &[usize],
         mut work: impl FnMut(&[Block]) -> ControlFlow<Stop>,
     ) -> Result<ControlFlow<Stop>, BlockError<S::Error>> {
-        let groups: Vec<&[usize]> = order.chunks(self.group()).collect();
+        let groups: Vec<&[usize]> = order.chunks(self.group).collect();
         let mut ready = groups.first().map(|first| self.prepared(first));
         for place in 0..groups.len() {
             let blocks = match ready.take() {
@@ -165,8 +162,8 @@ impl<S: BlockSource> Visits<'_, S> {
 const ROWS_A_GROUP: usize = 8192;
 const MOST_BLOCKS: usize = 64;
 
-/// [`Visits::group`], from where each block begins.
-pub(super) fn group(starts: &[usize]) -> usize {
+/// How many blocks make a group, where there is memory for them: so many that their rows, mixed, are a fair sample.
+pub(super) fn usual_group(starts: &[usize]) -> usize {
     let (rows, blocks) = (starts.last().copied().unwrap_or(0), starts.len() - 1);
     (ROWS_A_GROUP * blocks / rows.max(1)).clamp(1, MOST_BLOCKS)
 }
