@@ -175,9 +175,7 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
     };
     let terms: f64 = (0..problem.len()).map(|i| loss.dual_term(alpha[i] * signs[i], targets[i], costs[i])).sum();
     let dual = terms - 0.5 * quadratic; // (C.1)
-    // Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
-    let difference = primal - dual;
-    let gap = if difference < 0.0 && difference > -1e-9 * primal.abs().max(1.0) { 0.0 } else { difference };
+    let gap = gap_between(primal, dual);
     Evidence::Certificate(Certificate {
         primal,
         dual,
@@ -190,6 +188,12 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         counts: count(problem, &clipped, &slack, tolerance),
         columns: None,
     })
+}
+
+/// primal − dual. Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
+pub(crate) fn gap_between(primal: f64, dual: f64) -> f64 {
+    let difference = primal - dual;
+    if difference < 0.0 && difference > -1e-9 * primal.abs().max(1.0) { 0.0 } else { difference }
 }
 
 /// Rows that a kernel which may not be positive semidefinite is tried on.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::null_is_infinite;
+use super::{gap_between, null_is_infinite};
 use crate::class_products::{Pass, Sums};
 use crate::control::Stop;
 use crate::problem::{Bias, JointProblem, Loss};
@@ -107,9 +107,7 @@ pub fn certify_joint(
     };
     let Found { losses, dual, violation, infeasibility, support } = found;
     let primal = 0.5 * squared_norm(problem, &vectors) + losses; // (C.2)
-    // Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
-    let difference = primal - dual;
-    let gap = if difference < 0.0 && difference > -1e-9 * primal.abs().max(1.0) { 0.0 } else { difference };
+    let gap = gap_between(primal, dual);
     JointEvidence::Certificate(JointCertificate {
         primal,
         dual,

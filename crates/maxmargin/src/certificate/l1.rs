@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Certificate, Evidence, count, decision_values};
+use super::{Certificate, Evidence, count, decision_values, gap_between};
 use crate::problem::{Bias, LinearProblem, MarginProblem, Passes, dual_point, largest_product};
 use crate::solver::{Decision, Solution};
 
@@ -56,9 +56,7 @@ pub(super) fn certify(problem: &MarginProblem<'_>, solution: &Solution, toleranc
 
     let violation = violation(&linear, &mut passes, weights, *bias, &values);
     let slack: Vec<f64> = signs.iter().zip(&values).map(|(sign, value)| (1.0 - sign * value).max(0.0)).collect();
-    // Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
-    let difference = primal - dual;
-    let gap = if difference < 0.0 && difference > -1e-9 * primal.abs().max(1.0) { 0.0 } else { difference };
+    let gap = gap_between(primal, dual);
     let used = weights.iter().filter(|weight| **weight != 0.0).count();
     Evidence::Certificate(Certificate {
         primal,

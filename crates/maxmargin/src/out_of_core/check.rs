@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use super::climb::{Balance, Climb, Terms};
 use super::source::{BlockError, BlockSource};
 use super::visit::{Block, Visits};
-use crate::certificate::{Certificate, Counts, Evidence};
+use crate::certificate::{Certificate, Counts, Evidence, gap_between};
 use crate::control::Stop;
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::model::{Multiclass, Pairing};
@@ -295,9 +295,7 @@ impl Candidate<'_> {
         let quadratic = dot(&combined.weights, &combined.weights) + folded(combined.bias);
         let primal = 0.5 * norm + sums.losses; // (C.1)
         let dual = sums.dual_terms - 0.5 * quadratic; // (C.1)
-        // Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
-        let difference = primal - dual;
-        let gap = if difference < 0.0 && difference > -1e-9 * primal.abs().max(1.0) { 0.0 } else { difference };
+        let gap = gap_between(primal, dual);
         let explicit = self.terms.bias == Bias::Explicit;
         let violation = match (self.loss, self.terms.bias) {
             (Loss::Logistic, bias_kind) => {

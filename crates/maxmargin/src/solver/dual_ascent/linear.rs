@@ -96,8 +96,7 @@ pub(crate) fn first_coefficient(loss: RowLoss, target: f64, cost: f64) -> f64 {
 }
 
 /// Neighbours in memory, which it is quicker to read together: a run. Some runs, other ones in each sweep, make a group, whose rows are
-/// visited in a random order. In groups that stay the same from sweep to sweep, however small they are, the rows would fit
-/// each other instead of the whole.
+/// visited in a random order: groups that stay the same from sweep to sweep can take many more sweeps (see `out_of_core`).
 const RUN: usize = 16;
 const RUNS_A_GROUP: usize = 32;
 /// The most sweeps unless the settings say otherwise.
