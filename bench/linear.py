@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from functools import partial
 
-from failure import exit_with
+from failure import Failure, exit_with
 from linear_measure import (
     chosen_rung,
     climb,
@@ -161,6 +161,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="cargo xtask bench linear", description=__doc__)
     add_common(parser)
     parser.add_argument("--sets", metavar="NAMES", help="such as a9a,mnist [default: all]")
+    parser.add_argument(
+        "--parts", default="sparse,dense", metavar="NAMES", help="sparse rows, full arrays [default: %(default)s]"
+    )
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="rounds of a fit below 20 s [default: 3]")
     parser.add_argument("--peers", default=",".join(PEERS), metavar="NAMES", help="[default: %(default)s]")
     parser.add_argument(
@@ -176,12 +179,16 @@ def main() -> None:
     climb_seconds = min(arguments.climb, QUICK_CLIMB) if arguments.quick else arguments.climb
     recorded |= {"repeats": repeats, "climb_seconds": climb_seconds}
     record = begin("linear", recorded, arguments.out, arguments.quick, arguments.go_on)
+    parts = arguments.parts.split(",")
+    if unknown := set(parts) - {"sparse", "dense"}:
+        raise Failure(f"there is no part {min(unknown)!r}", "the parts are sparse and dense")
     peers = [name for name in arguments.peers.split(",") if name]
     run = Run(record, settings, peers, repeats, climb_seconds)
-    table = record.path.with_name("linear.md")
+    table = record.path.with_suffix(".md") if arguments.out else record.path.with_name("linear.md")
     for data_name in dict.fromkeys(task.data for task in asked):
         data = prepared(data_name, source, QUICK_ROWS if arguments.quick else None)
-        for task in [task for task in asked if task.data == data_name] + dense_tasks(data_name, data.about):
+        of_set = [task for task in asked if task.data == data_name] + dense_tasks(data_name, data.about)
+        for task in [task for task in of_set if ("dense" if task.dense else "sparse") in parts]:
             run.fits(task, data)
             if not task.dense:
                 run.commands(task, data)

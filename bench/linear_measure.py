@@ -33,10 +33,8 @@ def reference(task: Task, prepared: Prepared, settings: Settings) -> dict:
     return {"bound": measured["certified_objective"], **measured}
 
 
-def ours(
-    task: Task, prepared: Prepared, settings: Settings, gap: float, model: Path, more: list[str] | None = None
-) -> dict:
-    """Trains with our program to a relative duality gap."""
+def our_command(task: Task, prepared: Prepared, settings: Settings, gap: float, model: Path) -> list[str]:
+    """Our program, to train to a relative duality gap."""
     command = [str(settings.program), "train", str(prepared.train_text), "--format", "libsvm", "--kernel", "linear"]
     if task.loss == "lda":
         command += ["--solver", "lda"]
@@ -45,8 +43,14 @@ def ours(
         command += ["--bias", "none", "--loss", loss, "-C", repr(C), "--gap", repr(gap)]
     if prepared.about["classes"] > 2:
         command += ["--multiclass", "joint" if task.loss in ("joint", "lda") else "ovr"]
-    command += ["--threads", str(settings.threads), "--json", "-o", str(model), *(more or [])]
-    return trained(command, settings)
+    return command + ["--threads", str(settings.threads), "-o", str(model)]
+
+
+def ours(
+    task: Task, prepared: Prepared, settings: Settings, gap: float, model: Path, more: list[str] | None = None
+) -> dict:
+    """Trains with our program to a relative duality gap."""
+    return trained([*our_command(task, prepared, settings, gap, model), "--json", *(more or [])], settings)
 
 
 def measure_ours(task: Task, prepared: Prepared, settings: Settings, gap: float, bound: float, check: bool) -> dict:
@@ -149,14 +153,16 @@ def measure_command(
     bound: float,
 ) -> dict:
     """The whole command: reads the text, fits, saves. Its seconds are those of the process."""
-    if method == OURS:
-        return measure_ours(task, prepared, settings, gap, bound, check)
-    peer, solver = method.split("-")
     threads = threads_of(method, settings)
     with tempfile.TemporaryDirectory() as scratch:
-        model = Path(scratch) / "model"
-        command = [str(liblinear_train(peer)), str(prepared.train_text), solver.removeprefix("s"), repr(C)]
-        command += [repr(rungs[method]), str(threads), str(model)]
+        model = Path(scratch) / ("model.mm" if method == OURS else "model")
+        if method == OURS:
+            # The peers print no weights, so ours does not either.
+            command = [*our_command(task, prepared, settings, gap, model), "--quiet"]
+        else:
+            peer, solver = method.split("-")
+            command = [str(liblinear_train(peer)), str(prepared.train_text), solver.removeprefix("s"), repr(C)]
+            command += [repr(rungs[method]), str(threads), str(model)]
         finished = run(command, settings.limit_seconds, {"OMP_NUM_THREADS": str(threads)})
         if error := failed(finished, settings):
             return error
@@ -164,7 +170,7 @@ def measure_command(
             "threads": threads,
             "command_seconds": finished.seconds,
             "peak_bytes": finished.peak_bytes,
-            **json.loads(finished.output),
+            **json.loads(finished.output or "{}"),
         }
         if check:
             measured.update(check_model(model, task, prepared, settings, bound))

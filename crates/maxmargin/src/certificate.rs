@@ -3,6 +3,8 @@
 pub mod joint;
 mod l1;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::mercer_check;
@@ -153,8 +155,8 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         return Evidence::None("the method minimises no objective".into());
     };
     let values = match &solution.decision_values {
-        Some(values) => values.clone(),
-        None => decision_values(problem, &solution.decision),
+        Some(values) => Cow::Borrowed(values),
+        None => Cow::Owned(decision_values(problem, &solution.decision)),
     };
     let Mended { clipped, balanced, infeasibility } = feasible(problem, alpha);
     let norm = squared_norm(problem, &solution.decision, &values);
@@ -164,17 +166,15 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         None => (&clipped, quadratic),
     };
 
-    let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
-    let slack: Vec<f64> = targets.iter().zip(&values).map(|(&target, &value)| loss.slack(target, value)).collect();
+    let sums = Sums::over(problem, &values, &clipped, alpha, tolerance);
     let primal = if problem.hard() {
-        let least = signs.iter().zip(&values).map(|(sign, value)| sign * value).fold(f64::INFINITY, f64::min);
+        let least =
+            problem.signs().iter().zip(&*values).map(|(sign, value)| sign * value).fold(f64::INFINITY, f64::min);
         if least > 0.0 { 0.5 * norm / (least * least) } else { f64::INFINITY }
     } else {
-        let losses: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(targets[i], values[i])).sum();
-        0.5 * norm + problem.pull_on_bias() * solution.decision.bias() + losses // (C.1)
+        0.5 * norm + problem.pull_on_bias() * solution.decision.bias() + sums.losses // (C.1)
     };
-    let terms: f64 = (0..problem.len()).map(|i| loss.dual_term(alpha[i] * signs[i], targets[i], costs[i])).sum();
-    let dual = terms - 0.5 * quadratic; // (C.1)
+    let dual = sums.dual_terms - 0.5 * quadratic; // (C.1)
     let gap = gap_between(primal, dual);
     Evidence::Certificate(Certificate {
         primal,
@@ -184,11 +184,55 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         violation,
         infeasibility,
         margin: 1.0 / norm.sqrt(),
-        slack_sum: slack.iter().sum(),
-        counts: count(problem, &clipped, &slack, tolerance),
+        slack_sum: sums.slack,
+        counts: sums.counts,
         columns: None,
     })
 }
+
+/// What the rows add to a certificate.
+#[derive(Default)]
+struct Sums {
+    /// Σ C_i ℓ
+    losses: f64,
+    /// Σ −(C_iℓ)*(−c_i)
+    dual_terms: f64,
+    /// Σ ξ_i
+    slack: f64,
+    counts: Counts,
+}
+
+impl Sums {
+    /// Over all rows: those of the losses at their values, those of the dual at the α that is balanced, and the kinds of rows by
+    /// the α that is only clipped.
+    fn over(problem: &MarginProblem<'_>, values: &[f64], clipped: &[f64], alpha: &[f64], tolerance: f64) -> Self {
+        let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
+        let (classes, hard) = (problem.task().is_classification(), problem.hard());
+        let parts = problem.workers().map_chunks(problem.len(), ROWS_A_CHUNK, |range| {
+            let mut part = Sums::default();
+            for i in range {
+                let slack = loss.slack(targets[i], values[i]);
+                part.slack += slack;
+                part.losses += if hard { 0.0 } else { costs[i] * loss.value(targets[i], values[i]) };
+                part.dual_terms += loss.dual_term(alpha[i] * signs[i], targets[i], costs[i]);
+                // Only classes have a wrong side.
+                let slack = if classes { slack } else { slack.min(1.0) };
+                part.counts.add(clipped[i], loss.bound(costs[i]), slack, tolerance);
+            }
+            part
+        });
+        parts.into_iter().fold(Sums::default(), |mut all, part| {
+            all.losses += part.losses;
+            all.dual_terms += part.dual_terms;
+            all.slack += part.slack;
+            all.counts.join(&part.counts);
+            all
+        })
+    }
+}
+
+/// Rows of a certificate that one thread sums up at a time.
+const ROWS_A_CHUNK: usize = 8192;
 
 /// primal − dual. Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
 pub(crate) fn gap_between(primal: f64, dual: f64) -> f64 {
@@ -348,16 +392,6 @@ pub(crate) fn borderline(problem: &MarginProblem<'_>, values: &[f64], tolerance:
         borders.iter().any(|border| (slack - border).abs() <= error)
     };
     problem.targets().iter().zip(values).filter(|&pair| near(pair)).count()
-}
-
-fn count(problem: &MarginProblem<'_>, alpha: &[f64], slack: &[f64], tolerance: f64) -> Counts {
-    let mut counts = Counts::default();
-    let (loss, classes) = (problem.row_loss(), problem.task().is_classification());
-    for ((&alpha, &slack), &cost) in alpha.iter().zip(slack).zip(problem.costs()) {
-        // Only classes have a wrong side.
-        counts.add(alpha, loss.bound(cost), if classes { slack } else { slack.min(1.0) }, tolerance);
-    }
-    counts
 }
 
 impl Counts {

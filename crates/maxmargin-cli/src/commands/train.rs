@@ -357,7 +357,8 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         rows: data.rows(),
         errors: model.machines().iter().map(|machine| machine.training_errors).sum(),
     };
-    let by_prediction = model.machines().len() > 1 && !interrupted || model.task().is_regression();
+    let told = arguments.json || !arguments.quiet;
+    let by_prediction = told && (model.machines().len() > 1 && !interrupted || model.task().is_regression());
     let training = if by_prediction { score(&model, &data, &plan)? } else { None }.unwrap_or(counted);
     let trained = Trained {
         origin: plan.origin.shown(),
@@ -423,7 +424,7 @@ fn ranges_differ(data: &Dataset, plan: &Plan) -> Option<(String, String)> {
     if params.scaling != ScalingKind::None || matches!(params.kernel, KernelParams::Precomputed) {
         return None;
     }
-    let (wide, narrow, ratio) = range_ratio(data.matrix())?;
+    let (wide, narrow, ratio) = range_ratio(data.matrix(), &plan.workers)?;
     (ratio > MOST_RANGE_RATIO).then(|| {
         (
             format!(

@@ -7,9 +7,11 @@
 //! c are the solution's coefficients `α_i y_i`, clipped to their bounds and, with an explicit bias, balanced to the sum 0; s is
 //! the factor that makes them feasible, and the dual largest, (N.4). (N.3) says why that is a bound.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Certificate, Evidence, count, decision_values, gap_between};
+use super::{Certificate, Evidence, Sums, decision_values, gap_between};
 use crate::problem::{Bias, LinearProblem, MarginProblem, Passes, dual_point, largest_product};
 use crate::solver::{Decision, Solution};
 
@@ -30,8 +32,8 @@ pub(super) fn certify(problem: &MarginProblem<'_>, solution: &Solution, toleranc
         return Evidence::None("the method minimises no objective".into());
     };
     let values = match &solution.decision_values {
-        Some(values) => values.clone(),
-        None => decision_values(problem, &solution.decision),
+        Some(values) => Cow::Borrowed(values),
+        None => Cow::Owned(decision_values(problem, &solution.decision)),
     };
     let (linear, signs, costs) = (LinearProblem::of_margin(problem), problem.signs(), problem.costs());
     let mut passes = Passes::new(&linear);
@@ -39,11 +41,10 @@ pub(super) fn certify(problem: &MarginProblem<'_>, solution: &Solution, toleranc
     let folded = if problem.bias() == Bias::Folded { *bias } else { 0.0 };
     let norm = weights.iter().map(|weight| weight.abs()).sum::<f64>() + folded.abs();
     let square = weights.iter().map(|weight| weight * weight).sum::<f64>() + folded * folded;
-    let losses: f64 = (0..problem.len()).map(|i| costs[i] * problem.loss().value(signs[i] * values[i])).sum();
-    let primal = norm + losses; // (C.3)
-
     let clipped: Vec<f64> =
         alpha.iter().zip(costs).map(|(alpha, &cost)| alpha.clamp(0.0, problem.loss().dual_bound(cost))).collect();
+    let sums = Sums::over(problem, &values, &clipped, &clipped, tolerance);
+    let primal = norm + sums.losses; // (C.3)
     let mut coefficients: Vec<f64> = clipped.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
     let mut infeasibility = alpha.iter().zip(&clipped).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     if problem.bias() == Bias::Explicit {
@@ -55,7 +56,6 @@ pub(super) fn certify(problem: &MarginProblem<'_>, solution: &Solution, toleranc
     let dual = dual_point(&linear, &coefficients, &combined).value; // (C.3)
 
     let violation = violation(&linear, &mut passes, weights, *bias, &values);
-    let slack: Vec<f64> = signs.iter().zip(&values).map(|(sign, value)| (1.0 - sign * value).max(0.0)).collect();
     let gap = gap_between(primal, dual);
     let used = weights.iter().filter(|weight| **weight != 0.0).count();
     Evidence::Certificate(Certificate {
@@ -66,8 +66,8 @@ pub(super) fn certify(problem: &MarginProblem<'_>, solution: &Solution, toleranc
         violation,
         infeasibility,
         margin: 1.0 / square.sqrt(),
-        slack_sum: slack.iter().sum(),
-        counts: count(problem, &clipped, &slack, tolerance),
+        slack_sum: sums.slack,
+        counts: sums.counts,
         columns: Some(ColumnCounts { used, unused: weights.len() - used }),
     })
 }

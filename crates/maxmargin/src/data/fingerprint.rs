@@ -1,6 +1,9 @@
 //! A short name for the content of a data set, to tell whether a model and a file belong together.
 
+use std::ops::Range;
+
 use super::Dataset;
+use super::stored::{StoredRows, on_stored_rows};
 use crate::workers::Workers;
 
 impl Dataset {
@@ -12,8 +15,9 @@ impl Dataset {
     /// counts; the columns' names and the group numbers do not. The digest is taken over, in little-endian bytes:
     ///
     /// ```text
-    /// "maxmargin data 1", rows: u64, columns: u64, weighted: u8,
-    /// for each row:  non-zeros: u64, for each non-zero: column: u64, value: f64,
+    /// "maxmargin data 2", rows: u64, columns: u64, weighted: u8,
+    /// for each row:  non-zeros: u32, for each of them: column: u32,
+    ///                0u8 and for each of them: value: f32, where all are exact in that; else 1u8 and value: f64,
     ///                label: 0u8 and its number: f64, or 1u8 and its length: u64 and its text,
     ///                weight: f64, when weighted                                     (F.1)
     /// ```
@@ -41,27 +45,62 @@ impl Dataset {
         print.finish()
     }
 
-    /// A row's bytes of (F.1).
-    fn add_row(&self, row: usize, labels: &[Vec<u8>], bytes: &mut Vec<u8>) {
-        let start = bytes.len();
-        bytes.extend([0; 8]);
-        let mut count = 0u64;
-        self.matrix().visit(row, |column, value| {
-            if value != 0.0 {
-                count += 1;
-                let mut entry = [0; 16];
-                entry[..8].copy_from_slice(&(column as u64).to_le_bytes());
-                entry[8..].copy_from_slice(&value.to_le_bytes());
-                bytes.extend_from_slice(&entry);
+    /// The bytes of (F.1) of some rows, in place of what the vector held.
+    fn put_rows(&self, rows: Range<usize>, labels: &[Vec<u8>], bytes: &mut Vec<u8>) {
+        let (codes, weights) = (self.labels().codes(), self.weights());
+        let longest = labels.iter().map(Vec::len).max().unwrap_or(0);
+        let mut end = 0;
+        on_stored_rows!(self.matrix(), stored => for row in rows {
+            let most = end + 4 + 1 + ENTRY * stored.stored(row) + longest + 8;
+            if bytes.len() < most {
+                bytes.resize(most, 0);
+            }
+            end += put_entries(&stored, row, &mut bytes[end..]);
+            // -0 and 0 are one weight.
+            let weight = weights.map(|weights| (weights[row] + 0.0).to_le_bytes());
+            for part in [&labels[codes[row] as usize][..], weight.as_ref().map_or(&[], |weight| &weight[..])] {
+                bytes[end..end + part.len()].copy_from_slice(part);
+                end += part.len();
             }
         });
-        bytes[start..start + 8].copy_from_slice(&count.to_le_bytes());
-        bytes.extend_from_slice(&labels[self.labels().codes()[row] as usize]);
-        if let Some(weights) = self.weights() {
-            // -0 and 0 are one weight.
-            bytes.extend_from_slice(&(weights[row] + 0.0).to_le_bytes());
-        }
+        bytes.truncate(end);
     }
+}
+
+/// The most bytes that a non-zero takes.
+const ENTRY: usize = 12;
+
+/// The non-zeros of a row; how many bytes they take.
+#[inline(always)]
+fn put_entries(stored: &impl StoredRows, row: usize, bytes: &mut [u8]) -> usize {
+    let (mut count, mut exact) = (0, true);
+    let (start, columns) = bytes.split_at_mut(4);
+    let places = columns.as_chunks_mut::<4>().0;
+    stored.visit(row, |column, value| {
+        if value != 0.0 {
+            places[count] = (column as u32).to_le_bytes();
+            count += 1;
+            exact &= f64::from(value as f32) == value;
+        }
+    });
+    start.copy_from_slice(&(count as u32).to_le_bytes());
+    let Some((kind, values)) = columns[4 * count..].split_first_mut() else { return 4 };
+    *kind = u8::from(!exact);
+    let mut place = 0;
+    let (singles, doubles) = match exact {
+        true => (values.as_chunks_mut::<4>().0, &mut [][..]),
+        false => (&mut [][..], values.as_chunks_mut::<8>().0),
+    };
+    stored.visit(row, |_, value| {
+        if value != 0.0 {
+            match exact {
+                true => singles[place] = (value as f32).to_le_bytes(),
+                false => doubles[place] = value.to_le_bytes(),
+            }
+            place += 1;
+        }
+    });
+    5 + count * if exact { 8 } else { 12 }
 }
 
 /// [`Dataset::fingerprint`] of data that comes in blocks of rows.
@@ -72,7 +111,7 @@ impl Fingerprint {
     pub(crate) fn new(rows: u64, columns: usize, weighted: bool) -> Self {
         let mut hasher = blake3::Hasher::new();
         // (F.1)
-        hasher.update(b"maxmargin data 1");
+        hasher.update(b"maxmargin data 2");
         hasher.update(&rows.to_le_bytes());
         hasher.update(&(columns as u64).to_le_bytes());
         hasher.update(&[u8::from(weighted)]);
@@ -83,17 +122,14 @@ impl Fingerprint {
     pub(crate) fn add(&mut self, data: &Dataset, workers: &Workers) {
         let labels: Vec<Vec<u8>> = data.labels().classes().iter().map(label_bytes).collect();
         let entries = data.matrix().entries().div_ceil(data.rows().max(1));
-        let rows_a_chunk = (BYTES_A_CHUNK / (16 * entries + 32)).max(1);
-        let mut done = 0;
-        while done < data.rows() {
-            let some = done..(done + CHUNKS_AT_A_TIME * rows_a_chunk).min(data.rows());
-            let texts = workers.map_chunks(some.len(), rows_a_chunk, |range| {
-                let mut bytes = Vec::with_capacity(range.len() * (16 * entries + 32));
-                range.for_each(|row| data.add_row(done + row, &labels, &mut bytes));
-                bytes
-            });
-            texts.iter().for_each(|bytes| workers.hash(&mut self.0, bytes));
-            done = some.end;
+        let size = (BYTES_A_CHUNK / (ENTRY * entries + 32)).max(1);
+        let chunk = |k: usize| (k * size).min(data.rows())..((k + 1) * size).min(data.rows());
+        // The same memory for all chunks: to ask for it anew each time costs more than to fill it.
+        let mut buffers = vec![(0..0, Vec::new()); CHUNKS_AT_A_TIME];
+        for first in (0..data.rows().div_ceil(size)).step_by(CHUNKS_AT_A_TIME) {
+            buffers.iter_mut().enumerate().for_each(|(k, (rows, _))| *rows = chunk(first + k));
+            workers.map_parts(&mut buffers, |(rows, bytes)| data.put_rows(rows.clone(), &labels, bytes));
+            buffers.iter().for_each(|(_, bytes)| workers.hash(&mut self.0, bytes));
         }
     }
 
@@ -130,7 +166,9 @@ mod tests {
     fn a_fingerprint_is_64_hexadecimal_digits_that_never_change() {
         // Made outside of this program from the bytes of (F.1).
         let print = data(2, 2, &[1.0, 0.0, 0.0, 2.5], &["a", "-1"]).fingerprint();
-        assert_eq!(print, "9a01bf73cf99f96ec5294ac97fd5d34f0cc1145190dc9fcde1abf7f0790dec9a");
+        assert_eq!(print, "162aa3200b871f0d312cf0596404084656e21014340da0e89f1ea3dd1a366477");
+        let weighted = data(1, 3, &[0.1, 0.0, 4.0], &["1"]).with_weights(vec![2.0]).unwrap();
+        assert_eq!(weighted.fingerprint(), "bfa38edd53eef20bfac48039424b1601599766f098a37faeaed6128a661bab2b");
     }
 
     #[test]

@@ -3,10 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::Matrix;
+use super::stored::{StoredRows, on_stored_rows};
 use crate::error::Error;
+use crate::workers::Workers;
 
 /// The most numbers that scaling turns from sparse to dense: 8 GiB of them.
 const MOST_DENSE_ENTRIES: usize = 1 << 30;
+
+/// Ranges are found for parts of the rows: a part has so many entries a column at least, and there are so many parts at most.
+const ENTRIES_A_COLUMN: usize = 64;
+const MOST_PARTS: usize = 16;
 
 /// How columns are scaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +98,7 @@ impl Scaling {
     ///
     /// Cost: O(entries), twice for `standard`.
     pub fn learn(kind: ScalingKind, matrix: &Matrix) -> Self {
-        let ranges = ranges(matrix);
+        let ranges = ranges(matrix, &Workers::none());
         let mut offsets = vec![0.0; matrix.columns()];
         let mut factors = vec![1.0; matrix.columns()];
         match kind {
@@ -272,16 +278,17 @@ impl Scaling {
 ///
 /// # Examples
 /// ```
+/// use maxmargin::Workers;
 /// use maxmargin::data::{Matrix, range_ratio};
 ///
 /// let matrix = Matrix::dense(2, 3, vec![0.0, 7.0, 5.0, 1000.0, 7.0, 6.0])?;
-/// assert_eq!(range_ratio(&matrix), Some((0, 2, 1000.0)));
+/// assert_eq!(range_ratio(&matrix, &Workers::none()), Some((0, 2, 1000.0)));
 /// # Ok::<(), maxmargin::Error>(())
 /// ```
-pub fn range_ratio(matrix: &Matrix) -> Option<(usize, usize, f64)> {
+pub fn range_ratio(matrix: &Matrix, workers: &Workers) -> Option<(usize, usize, f64)> {
     let (mut widest, mut narrowest) = (None::<(usize, f64)>, None::<(usize, f64)>);
     let mut varying = 0;
-    for (column, range) in ranges(matrix).iter().enumerate().filter(|(_, range)| range.varies()) {
+    for (column, range) in ranges(matrix, workers).iter().enumerate().filter(|(_, range)| range.varies()) {
         varying += 1;
         if widest.is_none_or(|(_, half)| range.half() > half) {
             widest = Some((column, range.half()));
@@ -315,26 +322,36 @@ impl Range {
 }
 
 /// The range of each column, zeros that are left out included; 0 to 0 when there are no rows.
-fn ranges(matrix: &Matrix) -> Vec<Range> {
-    let mut ranges = vec![Range { least: f64::INFINITY, largest: f64::NEG_INFINITY }; matrix.columns()];
-    let mut nonzeros = vec![0; matrix.columns()];
-    for row in 0..matrix.rows() {
-        matrix.visit(row, |column, value| {
-            if value != 0.0 {
-                let range = &mut ranges[column];
-                *range = Range { least: range.least.min(value), largest: range.largest.max(value) };
-                nonzeros[column] += 1;
-            }
+fn ranges(matrix: &Matrix, workers: &Workers) -> Vec<Range> {
+    let nothing = (Range { least: f64::INFINITY, largest: f64::NEG_INFINITY }, 0);
+    let parts = (matrix.entries() / (ENTRIES_A_COLUMN * matrix.columns()).max(1)).clamp(1, MOST_PARTS);
+    let found = workers.map_chunks(matrix.rows(), matrix.rows().div_ceil(parts), |rows| {
+        let mut part = vec![nothing; matrix.columns()];
+        on_stored_rows!(matrix, stored => for row in rows {
+            stored.visit(row, |column, value| {
+                if value != 0.0 {
+                    let (range, count) = &mut part[column];
+                    range.least = if value < range.least { value } else { range.least };
+                    range.largest = if value > range.largest { value } else { range.largest };
+                    *count += 1;
+                }
+            });
         });
-    }
-    for (range, &count) in ranges.iter_mut().zip(&nonzeros) {
-        if count == 0 {
-            *range = Range { least: 0.0, largest: 0.0 };
-        } else if count < matrix.rows() {
-            *range = Range { least: range.least.min(0.0), largest: range.largest.max(0.0) };
+        part
+    });
+    let mut ranges = vec![nothing; matrix.columns()];
+    for part in found {
+        for ((range, count), (other, more)) in ranges.iter_mut().zip(part) {
+            *range = Range { least: range.least.min(other.least), largest: range.largest.max(other.largest) };
+            *count += more;
         }
     }
-    ranges
+    let whole = |(range, count): (Range, usize)| match count {
+        0 => Range { least: 0.0, largest: 0.0 },
+        _ if count < matrix.rows() => Range { least: range.least.min(0.0), largest: range.largest.max(0.0) },
+        _ => range,
+    };
+    ranges.into_iter().map(whole).collect()
 }
 
 /// Mean and standard deviation of each column, with m = ⌊max |xᵢ|⌋₂ so that nothing overflows:
@@ -527,13 +544,13 @@ mod tests {
 
     #[test]
     fn the_ratio_of_ranges_needs_two_columns_that_vary() {
-        assert_eq!(range_ratio(&column(&[1.0, 2.0])), None);
+        assert_eq!(range_ratio(&column(&[1.0, 2.0]), &Workers::none()), None);
         let matrix = Matrix::dense(2, 3, vec![0.0, 3.0, -f64::MAX, 1.0, 3.0, f64::MAX]).unwrap();
-        assert_eq!(range_ratio(&matrix), Some((2, 0, f64::INFINITY)));
+        assert_eq!(range_ratio(&matrix, &Workers::none()), Some((2, 0, f64::INFINITY)));
         let equal = Matrix::dense(2, 2, vec![0.0, 3.0, 1.0, 4.0]).unwrap();
-        assert_eq!(range_ratio(&equal), Some((0, 0, 1.0)));
+        assert_eq!(range_ratio(&equal, &Workers::none()), Some((0, 0, 1.0)));
         let sparse = Matrix::sparse(2, 2, vec![0, 2, 2], vec![0, 1], vec![8.0, 2.0]).unwrap();
-        assert_eq!(range_ratio(&sparse), Some((0, 1, 4.0)));
+        assert_eq!(range_ratio(&sparse, &Workers::none()), Some((0, 1, 4.0)));
     }
 
     proptest! {

@@ -14,6 +14,8 @@ pub(crate) trait StoredRows: Sync {
     fn dot(&self, row: usize, vector: &[f64]) -> f64;
     /// Adds `scale` times a row to a vector of one number a column.
     fn add_scaled(&self, row: usize, scale: f64, vector: &mut [f64]);
+    /// How many entries of a row are stored.
+    fn stored(&self, row: usize) -> usize;
     /// Calls `visit(column, value)` for each stored entry, columns increasing.
     fn visit(&self, row: usize, visit: impl FnMut(usize, f64));
 
@@ -90,6 +92,11 @@ impl<T: Stored> StoredRows for DenseRows<'_, T> {
         }
     }
 
+    #[inline]
+    fn stored(&self, _: usize) -> usize {
+        self.columns
+    }
+
     #[inline(always)]
     fn visit(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
         let values = &self.values[row * self.columns..(row + 1) * self.columns];
@@ -138,6 +145,11 @@ impl<T: Stored> StoredRows for SparseRows<'_, T> {
         for (&column, &value) in indices.iter().zip(values) {
             vector[column as usize] += scale * value.into();
         }
+    }
+
+    #[inline]
+    fn stored(&self, row: usize) -> usize {
+        (self.offsets[row + 1] - self.offsets[row]) as usize
     }
 
     #[inline(always)]

@@ -199,18 +199,24 @@ impl KernelFunction {
     /// # Errors
     /// When one is not; the message names the row.
     pub(crate) fn check_range(&self, points: &Points, rows: &[usize]) -> Result<(), Error> {
-        let mut diagonal = vec![0.0; rows.len()];
-        self.diagonal(points.rows(rows), &mut diagonal);
         let in_range = |value: &f64| value.abs() < 1e300;
-        match diagonal.iter().position(|value| !in_range(value)) {
-            None => Ok(()),
-            Some(place) => Err(Error::Data {
-                what: format!("the kernel value of row {} with itself is {:e}", rows[place] + 1, diagonal[place]),
-                help: "scale the columns (standard or minmax), or choose a smaller gamma or degree".into(),
-            }),
+        let mut diagonal = [0.0; ROWS_AT_A_TIME];
+        for some in rows.chunks(ROWS_AT_A_TIME) {
+            let diagonal = &mut diagonal[..some.len()];
+            self.diagonal(points.rows(some), diagonal);
+            if let Some(place) = diagonal.iter().position(|value| !in_range(value)) {
+                return Err(Error::Data {
+                    what: format!("the kernel value of row {} with itself is {:e}", some[place] + 1, diagonal[place]),
+                    help: "scale the columns (standard or minmax), or choose a smaller gamma or degree".into(),
+                });
+            }
         }
+        Ok(())
     }
 }
+
+/// Rows whose kernel value is checked at a time.
+const ROWS_AT_A_TIME: usize = 256;
 
 fn check_not_negative(matrix: &Matrix) -> Result<(), Error> {
     for row in 0..matrix.rows() {

@@ -31,8 +31,10 @@ impl Points {
     /// The same on several threads.
     pub fn by(workers: &Workers, matrix: Matrix, folded: bool) -> Self {
         let constant = if folded { 1.0 } else { 0.0 };
-        let mut squared_norms = vec![0.0; matrix.rows()];
-        workers.fill_chunks(&mut squared_norms, 4096, |start, chunk| {
+        let mut squared_norms = vec![constant; matrix.rows()];
+        // Rows of a model that needs none of their numbers have no columns.
+        let rows = if matrix.columns() == 0 { 0 } else { matrix.rows() };
+        workers.fill_chunks(&mut squared_norms[..rows], 4096, |start, chunk| {
             for (k, square) in chunk.iter_mut().enumerate() {
                 // Summed in the order of `pairs::dots`, so that ‖x − x‖ is exactly 0.
                 *square = super::pairs::squared_norm(&matrix, start + k) + constant;

@@ -1,6 +1,6 @@
 //! Linear problems in one form, and the passes over their rows that every method for them is made of.
 
-use super::{Bias, MarginProblem, Pull, RowLoss};
+use super::{Bias, MarginProblem, Pull, Row, RowLoss};
 use crate::data::Matrix;
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::workers::Workers;
@@ -377,15 +377,16 @@ fn advance(
         }
         let f = part.values[k];
         let centre = centres.get(k).copied().unwrap_or(0.0);
-        let Pull { coefficient, curvature } = problem.loss.pull(target, cost, f, centre, sharpness);
+        let Row { pull, loss, dual_term } = problem.loss.row(target, cost, f, centre, sharpness);
+        let Pull { coefficient, curvature } = pull;
         part.coefficients[k] = coefficient;
         part.curvatures[k] = curvature;
         if coefficient != 0.0 {
             rows.add_scaled(row, coefficient, &mut part.sum.weights);
             part.sum.bias += coefficient;
-            sums.dual_terms += problem.loss.dual_term(coefficient, target, cost);
         }
-        sums.losses += cost * problem.loss.value(target, f);
+        sums.dual_terms += dual_term;
+        sums.losses += loss;
         let change = part.changes[k];
         sums.slope += coefficient * change;
         sums.curvature += curvature * change * change;

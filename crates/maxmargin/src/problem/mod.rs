@@ -20,5 +20,5 @@ pub use loss::Loss;
 pub use margin::{Bias, MarginParts, MarginProblem};
 pub use norm::Norm;
 pub(crate) use norm::{dual_point, largest_product};
-pub(crate) use row_loss::{Pull, RowLoss};
+pub(crate) use row_loss::{Pull, Row, RowLoss};
 pub use task::Task;

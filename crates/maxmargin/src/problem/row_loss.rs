@@ -111,6 +111,15 @@ impl RowLoss {
         }
     }
 
+    /// The middle of what (R.1) allows for c, where that has bounds.
+    pub(crate) fn middle(self, target: f64, cost: f64) -> f64 {
+        match self {
+            RowLoss::Hinge | RowLoss::Logistic => 0.5 * target * cost,
+            RowLoss::OneClass => 0.5 * cost,
+            RowLoss::Squared | RowLoss::Epsilon(_) | RowLoss::SquaredEpsilon(_) => 0.0,
+        }
+    }
+
     /// c and its curvature at f
     ///
     /// ```text
@@ -171,6 +180,36 @@ impl RowLoss {
     }
 }
 
+/// What a pass wants to know of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) pull: Pull,
+    /// Cℓ(f), not smoothed.
+    pub(crate) loss: f64,
+    /// −(Cℓ)*(−c)
+    pub(crate) dual_term: f64,
+}
+
+impl RowLoss {
+    /// [`RowLoss::pull`], the loss and the dual term of a row at once. For smooth losses, where c is a slope,
+    ///
+    /// ```text
+    /// −(Cℓ)*(−c) = Cℓ(f) + cf                                                       (R.4)
+    /// ```
+    ///
+    /// which spares the logarithms of an entropy.
+    #[inline]
+    pub(crate) fn row(self, target: f64, cost: f64, f: f64, centre: f64, sharpness: f64) -> Row {
+        let pull = self.pull(target, cost, f, centre, sharpness);
+        let loss = cost * self.value(target, f);
+        let dual_term = match self.is_smooth() {
+            true => loss + pull.coefficient * f, // (R.4)
+            false => self.dual_term(pull.coefficient, target, cost),
+        };
+        Row { pull, loss, dual_term }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,6 +253,22 @@ mod tests {
                     let at = |f: f64| loss.pull(target, 0.8, f, 0.3 * target, 0.9);
                     let slope = (at(f - 1e-6).coefficient - at(f + 1e-6).coefficient) / 2e-6;
                     assert!((slope - at(f).curvature).abs() < 1e-4, "{loss:?} {target} {f}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_pass_sees_of_a_row_is_what_each_part_says() {
+        for loss in ALL {
+            for target in [1.0, -1.0] {
+                for f in [-40.0, -2.5, -0.9, 0.0, 0.4, 1.1, 3.0, 40.0] {
+                    let row = loss.row(target, 1.7, f, 0.2 * target, 0.9);
+                    let dual_term = loss.dual_term(row.pull.coefficient, target, 1.7);
+                    assert_eq!(row.pull, loss.pull(target, 1.7, f, 0.2 * target, 0.9));
+                    assert_eq!(row.loss, 1.7 * loss.value(target, f));
+                    let size = row.loss.max(dual_term.abs()).max(1.0);
+                    assert!((row.dual_term - dual_term).abs() <= 1e-13 * size, "{loss:?} {target} {f}");
                 }
             }
         }

@@ -295,20 +295,34 @@ pub(crate) fn machine_problem<'a>(
     parts: &ModelParts,
 ) -> Result<(MarginProblem<'a>, f64), Error> {
     let Answers { codes, targets, weights } = answers;
-    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
-    let (rows, signs): (Vec<usize>, Vec<f64>) = rows_of(codes, weights, pairing).unzip();
-    let cost = machine_cost(codes, weights, pairing, parts);
-    let costs = rows.iter().map(|&row| cost * weight(row)).collect();
+    let count = rows_of(codes, weights, pairing, parts).count();
+    let (mut rows, mut signs, mut costs) =
+        (Vec::with_capacity(count), Vec::with_capacity(count), Vec::with_capacity(count));
+    let mut total = 0.0;
+    for (row, sign) in rows_of(codes, weights, pairing, parts) {
+        let weight = weights.map_or(1.0, |weights| weights[row]);
+        rows.push(row);
+        signs.push(sign);
+        costs.push(weight);
+        total += weight;
+    }
+    let cost = parts.penalty.cost_with(parts.norm, total);
+    costs.iter_mut().for_each(|weight| *weight *= cost);
     let targets = targets.map_or_else(Vec::new, |targets| rows.iter().map(|&row| targets[row]).collect());
     let parts = MarginParts {
+        kernel,
+        points,
+        workers,
+        rows,
         task: parts.task,
+        signs,
         targets,
         costs,
         loss: parts.loss,
         bias: parts.bias,
         penalised: parts.penalty != Penalty::None,
         norm: parts.norm,
-        ..MarginParts::new(kernel, points, workers, rows, signs)
+        shared: None,
     };
     Ok((MarginProblem::new(parts)?, cost))
 }
@@ -329,16 +343,24 @@ pub(crate) fn targets(data: &Dataset) -> Result<Vec<f64>, Error> {
 }
 
 /// The rows of a machine's classes, those of weight 0 left out, with their signs.
-fn rows_of(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing) -> impl Iterator<Item = (usize, f64)> {
+fn rows_of(
+    codes: &[u32],
+    weights: Option<&[f64]>,
+    pairing: Pairing,
+    parts: &ModelParts,
+) -> impl Iterator<Item = (usize, f64)> {
+    // Looked up and not asked for, because classes come in no order that a processor could foresee.
+    let signs: Vec<f64> = (0..parts.classes.len().max(1)).map(|class| pairing.sign(class).unwrap_or(0.0)).collect();
     (0..codes.len())
         .filter(move |&row| weights.is_none_or(|weights| weights[row] > 0.0))
-        .filter_map(move |row| pairing.sign(codes[row] as usize).map(|sign| (row, sign)))
+        .map(move |row| (row, signs[codes[row] as usize]))
+        .filter(|&(_, sign)| sign != 0.0)
 }
 
 /// The C of a machine.
 fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, parts: &ModelParts) -> f64 {
     let weight = |(row, _)| weights.map_or(1.0, |weights| weights[row]);
-    parts.penalty.cost_with(parts.norm, rows_of(codes, weights, pairing).map(weight).sum())
+    parts.penalty.cost_with(parts.norm, rows_of(codes, weights, pairing, parts).map(weight).sum())
 }
 
 /// Joins the machines' support vectors into one pool, each training row once.

@@ -25,6 +25,8 @@
 //! which is the method of multipliers on the dual: it ends at the optimum of the hinge loss itself, and only rows that lie
 //! on the margin are part of (PN.2).
 //!
+//! Where there are many rows, the search begins at the minimum of a sample of them (`sample.rs`); its steps are not counted.
+//!
 //! # Stopping
 //! When the violation of the dual's optimality conditions at c is within the tolerance. It is bounded by
 //! ```text
@@ -47,6 +49,7 @@
 
 mod direction;
 mod line;
+mod sample;
 
 use std::ops::ControlFlow;
 
@@ -56,6 +59,7 @@ use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, Direction, LinearProblem, Loss, MarginProblem, Passes, RowState, RowSums, dot};
 use direction::{Directions, System};
+use sample::Sample;
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 2000;
@@ -70,6 +74,11 @@ const SHARPER: f64 = 2.0;
 const SHARPEST: f64 = 1e9;
 /// (PN.3) is due once what the gradient costs is below this part of the gap.
 const SMALL_BESIDE_GAP: f64 = 0.2;
+/// Steps at most on a sample of the rows, and where they end: when the last one gained less than this part of the objective, or,
+/// where the loss is smoothed, when the relative gap is within that.
+const MOST_ROUGH_STEPS: u64 = 12;
+const ROUGH_GAIN: f64 = 1e-2;
+const ROUGH_GAP: f64 = 3e-2;
 /// The part of a gradient that conjugate gradients may leave at first.
 const LEAST_ACCURACY: f64 = 0.3;
 
@@ -122,7 +131,7 @@ pub(super) fn minimise(
     control: &mut dyn Control,
 ) -> Minimum {
     let mut search = Search::new(problem, settings, start);
-    let stop = match search.descend(settings, control) {
+    let stop = match search.run(settings, control) {
         ControlFlow::Break(stop) | ControlFlow::Continue(stop) => stop,
     };
     if problem.bias == Bias::Explicit {
@@ -148,7 +157,19 @@ struct Search<'p, 'a> {
     longest: f64,
     /// How large decision values are.
     scale: f64,
+    /// The point to begin at, until the rows have been there.
+    start: Option<Direction>,
+    /// ‖g‖ at first.
+    first: Option<f64>,
     steps: u64,
+}
+
+/// When a search ends.
+#[derive(Clone, Copy)]
+enum Goal<'s> {
+    Settings(&'s Settings),
+    /// Near enough to begin another one there.
+    Rough,
 }
 
 /// What a pass found at a point.
@@ -181,6 +202,8 @@ impl<'p, 'a> Search<'p, 'a> {
             point: Direction::zero(problem.columns()),
             longest: problem.longest_row(),
             scale,
+            start: None,
+            first: None,
             steps: 0,
         };
         if let Some(start) = start.filter(|start| start.len() == rows) {
@@ -201,36 +224,82 @@ impl<'p, 'a> Search<'p, 'a> {
         if !point.is_finite() {
             return;
         }
-        self.passes.advance(&mut self.state, Some(&point));
-        self.point = point;
+        self.start = Some(point);
         if !problem.loss.is_smooth() {
             self.state.centres = coefficients;
         }
     }
 
-    fn descend(&mut self, settings: &Settings, control: &mut dyn Control) -> ControlFlow<Stop, Stop> {
+    /// Begins at a sample, unless the search has begun elsewhere, and goes down from there.
+    fn run(&mut self, settings: &Settings, control: &mut dyn Control) -> ControlFlow<Stop, Stop> {
+        if self.start.is_none() {
+            self.begin_at_sample(settings, control)?;
+        }
+        self.descend(Goal::Settings(settings), control)
+    }
+
+    /// Begins where (PN.7) has its minimum, roughly.
+    fn begin_at_sample(&mut self, settings: &Settings, control: &mut dyn Control) -> ControlFlow<Stop> {
+        let Some(sample) = Sample::of(self.problem) else { return ControlFlow::Continue(()) };
+        let part = sample.problem(self.problem);
+        let mut search = Search::new(&part, settings, None);
+        search.begin_at_sample(settings, control)?;
+        search.descend(Goal::Rough, control)?;
+        let (point, first, sharpness) = (search.point, search.first, search.state.sharpness);
+        if !point.is_finite() {
+            return ControlFlow::Continue(());
+        }
+        self.start = Some(point);
+        self.first = first;
+        let problem = self.problem;
+        if !problem.loss.is_smooth() {
+            // Nothing is known of the rows but their values: those near the margin may have any coefficient.
+            self.state.sharpness = sharpness;
+            let middle = |i: usize| problem.loss.middle(problem.targets[i], problem.costs[i]);
+            self.state.centres = (0..problem.len()).map(middle).collect();
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn descend(&mut self, goal: Goal<'_>, control: &mut dyn Control) -> ControlFlow<Stop, Stop> {
         control.poll(Progress::default())?;
-        let mut found = self.look(None);
-        let first = self.size(&found).sqrt();
+        let start = self.start.take();
+        if let Some(start) = &start {
+            self.point = start.clone();
+        }
+        let mut found = self.look(start.as_ref());
+        let first = *self.first.get_or_insert(self.size(&found).sqrt());
         let (mut best, mut idle) = (f64::INFINITY, 0);
+        let mut gain = f64::INFINITY;
+        let most_steps = match goal {
+            Goal::Settings(settings) => settings.max_iterations.unwrap_or(MAX_STEPS),
+            Goal::Rough => MOST_ROUGH_STEPS,
+        };
         loop {
             let violation = self.violation(&found);
             let relative = found.gap / found.primal.abs().max(1.0);
-            let progress = Progress {
-                iteration: self.steps,
-                violation: Some(violation),
-                gap: Some(found.gap),
-                ..Progress::default()
+            let progress = match goal {
+                Goal::Settings(_) => Progress {
+                    iteration: self.steps,
+                    violation: Some(violation),
+                    gap: Some(found.gap),
+                    ..Progress::default()
+                },
+                Goal::Rough => Progress::default(),
             };
             control.poll(progress)?;
-            let done = match settings.gap {
-                Some(target) => relative <= target && self.mended_gap(&found) <= target * found.primal.abs().max(1.0),
-                None => violation <= settings.tolerance,
+            let done = match goal {
+                Goal::Settings(&Settings { gap: Some(target), .. }) => {
+                    relative <= target && self.mended_gap(&found) <= target * found.primal.abs().max(1.0)
+                }
+                Goal::Settings(settings) => violation <= settings.tolerance,
+                Goal::Rough if self.problem.loss.is_smooth() => gain <= ROUGH_GAIN * found.primal.abs(),
+                Goal::Rough => relative <= ROUGH_GAP,
             };
             if done {
                 return ControlFlow::Continue(Stop::Converged);
             }
-            if self.steps >= settings.max_iterations.unwrap_or(MAX_STEPS) {
+            if self.steps >= most_steps {
                 return ControlFlow::Continue(Stop::IterationLimit);
             }
             let size = self.size(&found);
@@ -261,6 +330,7 @@ impl<'p, 'a> Search<'p, 'a> {
             let direction = self.directions.find(&system, &mut self.passes, &mut poll)?;
             let Some(direction) = direction else { return ControlFlow::Continue(Stop::Stalled) };
             poll()?;
+            gain = -0.5 * found.gradient.dot(&direction);
             let last = self.point.clone();
             found = self.step(&found, &direction);
             if !(found.primal.is_finite() && found.gradient.is_finite()) {
@@ -483,6 +553,34 @@ mod tests {
     }
 
     #[test]
+    fn a_start_at_a_sample_changes_the_way_and_not_the_end() {
+        for loss in LOSSES {
+            for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
+                // The rows of one class before those of the other.
+                let mut points = blobs(20_000, 0.6, 5);
+                points.sort_by(|one, other| one.1.total_cmp(&other.1));
+                let fixture = Fixture::new(&points, 1.5).loss(loss).bias(bias);
+                let settings = Settings { gap: Some(1e-9), ..Settings::default() };
+                let [at_zero, at_sample] = [false, true].map(|sampled| {
+                    fixture.with(|problem| {
+                        let linear = LinearProblem::of_margin(problem);
+                        let mut search = Search::new(&linear, &settings, None);
+                        let end = match sampled {
+                            true => search.run(&settings, &mut crate::control::Unattended),
+                            false => search.descend(Goal::Settings(&settings), &mut crate::control::Unattended),
+                        };
+                        assert_eq!(end, ControlFlow::Continue(Stop::Converged), "{loss:?} {bias:?} {sampled}");
+                        (search.look(None).primal, search.steps)
+                    })
+                });
+                let (expected, found) = (at_zero.0, at_sample.0);
+                assert!((found - expected).abs() <= 1e-8 * expected, "{loss:?} {bias:?}: {found} {expected}");
+                assert!(at_sample.1 <= at_zero.1, "{loss:?} {bias:?}: {} {}", at_sample.1, at_zero.1);
+            }
+        }
+    }
+
+    #[test]
     fn without_a_matrix_the_same_optimum_is_found() {
         for loss in LOSSES {
             for (bias, steered) in
@@ -495,7 +593,7 @@ mod tests {
                     let settings = tolerance(1e-8);
                     let mut search = Search::new(&linear, &settings, None);
                     search.directions = Directions::without_matrix(steered);
-                    let end = search.descend(&settings, &mut crate::control::Unattended);
+                    let end = search.descend(Goal::Settings(&settings), &mut crate::control::Unattended);
                     assert_eq!(end, ControlFlow::Continue(Stop::Converged), "{loss:?} {bias:?}");
                     let found = search.look(None);
                     found.primal
