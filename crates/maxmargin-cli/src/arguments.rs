@@ -59,6 +59,7 @@ pub(crate) enum Command {
     Train(Box<Train>),
     Predict(Predict),
     Convert(Convert),
+    ConvertModel(ConvertModel),
     Inspect(Inspect),
     Verify(Verify),
     Examples(Examples),
@@ -222,6 +223,7 @@ pub(crate) enum TaskKind {
     Classification,
     Regression,
     OneClass,
+    Svdd,
 }
 
 /// Train a model, and certify it
@@ -256,15 +258,17 @@ pub(crate) struct Train {
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
 
-    /// What to find: classes, numbers (regression), or whether a row is like the others (one-class)
+    /// What to find: classes, numbers (regression), or whether a row is like the others (one-class, or svdd: within a
+    /// ball)
     #[arg(long, value_name = "TASK", help_heading = "Problem", default_value = "classification", value_parser = one_of(&[
         ("classification", TaskKind::Classification), ("regression", TaskKind::Regression),
-        ("one-class", TaskKind::OneClass)]))]
+        ("one-class", TaskKind::OneClass), ("svdd", TaskKind::Svdd)]))]
     pub(crate) task: TaskKind,
     /// Regression: differences up to this cost nothing [default: 0.1]
     #[arg(long, value_name = "NUMBER", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<f64>,
-    /// One class: the share of rows that may lie outside, above 0 and at most 1 [default: 0.5]
+    /// The share of rows that may lie outside, above 0 and at most 1: of one class or a ball [default: 0.5], of the tube of a regression (in the place
+    /// of --epsilon), or on the wrong side of the margin of two classes (in the place of -C)
     #[arg(long, value_name = "SHARE", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) nu: Option<f64>,
     /// The penalty C of ½‖w‖² + C Σ slack [default: 1]
@@ -526,6 +530,39 @@ pub(crate) struct Convert {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
+}
+
+/// Convert a model between our file and those of LIBSVM and LIBLINEAR
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Models of LIBSVM and LIBLINEAR are also read where they are: predict, inspect and plot take them as they take ours. They have no certificate,
+because their files say nothing of their training. What a file has no place for is refused, with the way out.
+
+Examples:
+  maxmargin convert-model heart.model heart.mm
+  maxmargin convert-model mine.mm mine.model --to libsvm")]
+pub(crate) struct ConvertModel {
+    /// A model of ours, of LIBSVM or of LIBLINEAR
+    #[arg(value_name = "IN")]
+    pub(crate) model: PathBuf,
+    /// The file to write; .mm is ours
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// The program to write for, whatever the file is called
+    #[arg(long, value_name = "PROGRAM", value_parser = one_of(&[("maxmargin", ModelFormat::Own),
+        ("libsvm", ModelFormat::Libsvm), ("liblinear", ModelFormat::Liblinear)]))]
+    pub(crate) to: Option<ModelFormat>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Whose model file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModelFormat {
+    Own,
+    Libsvm,
+    Liblinear,
 }
 
 /// Show what a model is made of: parameters, machines, certificates and geometry

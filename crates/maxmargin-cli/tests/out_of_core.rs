@@ -100,7 +100,7 @@ fn what_needs_the_whole_data_is_refused_with_a_way_out() {
     let at = folder.path();
     for (flags, what, help) in [
         ("--kernel rbf", "a kernel other than linear cannot be trained block by block", "leave out the kernel"),
-        ("--hard", "a hard margin or no penalty cannot be trained block by block", "choose C"),
+        ("--hard", "a hard margin, nu or no penalty cannot be trained block by block", "choose C"),
         ("--solver smo", "the solver that was named cannot", "dual-ascent"),
         ("--scale standard", "columns that are to be scaled cannot", "beforehand"),
         ("--holdout 0.2", "--holdout does not go with a training out of core", "a file of their own"),

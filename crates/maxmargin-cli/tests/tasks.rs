@@ -64,15 +64,49 @@ fn one_class_is_trained_without_labels_drawn_and_verified() {
 }
 
 #[test]
+fn kernels_and_nu_are_trained_reported_and_verified() {
+    let folder = with_tables();
+    for (file, flags, said) in [
+        ("line.csv", "--task regression --kernel rbf", "regression, epsilon 0.1"),
+        ("line.csv", "--task regression --kernel rbf --nu 0.3", "regression, epsilon"),
+        ("line.csv", "--task regression --nu 0.3", "nu = 0.3 came to epsilon"),
+        ("usual.csv", "--task one-class --kernel rbf --nu 0.1 --unlabelled", "one-class, nu 0.1"),
+        ("usual.csv", "--task svdd --kernel polynomial --nu 0.1 --unlabelled", "svdd, nu 0.1"),
+        ("iris", "--kernel rbf --nu 0.2", "nu = 0.2"),
+    ] {
+        let unlabelled = if flags.contains("--unlabelled") { "--unlabelled" } else { "" };
+        let trained = done(folder.path(), &format!("train {file} {flags} -o task.mm"));
+        assert!(trained.stdout.contains(said), "{flags}: {}", trained.stdout);
+        let verified = done(folder.path(), &format!("verify task.mm {file} {unlabelled}"));
+        assert!(verified.stdout.contains("true"), "{flags}: {}", verified.stdout);
+        let predicted = done(folder.path(), &format!("predict task.mm {file} {unlabelled}"));
+        assert!(predicted.stdout.lines().count() >= 60, "{flags}");
+    }
+    let report = json(folder.path(), "train iris --kernel rbf --nu 0.2 -o task.mm --json");
+    assert_eq!(report["nu"], 0.2);
+    assert!(report["machines"][0]["certificate"]["relative_gap"].as_f64().unwrap() < 0.1);
+    let impossible = run(folder.path(), "train iris --nu 0.9 --positive setosa -o no.mm");
+    assert_eq!(impossible.code, Some(2));
+    assert!(impossible.stderr.contains("allow 0.666667 at most"), "{}", impossible.stderr);
+}
+
+#[test]
 fn what_does_not_go_together_is_refused_with_a_way_out() {
     let folder = with_tables();
     for (flags, what, help) in [
-        ("--nu 0.5", "--nu goes with --task one-class", "leave it out"),
+        ("--nu 0.5 -C 1", "--nu finds the penalty, which was given, too", "leave out one of the two"),
+        ("--nu 1.5", "nu is 1.5", "above 0 and at most 1"),
+        ("--nu 0.5 --loss squared", "nu goes with hinge loss and an explicit bias", "C in the place of nu"),
+        ("--task regression --nu 0.5 --epsilon 1", "--nu finds the epsilon that --epsilon gives", "leave out one"),
         ("--task one-class --epsilon 1", "--epsilon goes with --task regression", "leave it out"),
         ("--unlabelled", "--unlabelled goes with --task one-class", "leave it out"),
         ("--task regression --epsilon=-1", "epsilon is -1", "must be"),
         ("--task one-class --nu 2", "nu is 2", "must be"),
-        ("--task regression --kernel rbf", "regression is done with the linear kernel only, not rbf", "kernel linear"),
+        (
+            "--task regression --kernel rbf --solver dual-ascent",
+            "with the linear kernel only, not rbf",
+            "smo or block-smo",
+        ),
         ("--task regression --loss logistic", "regression has no logistic loss", "hinge or squared"),
         ("--task regression --class-weights balanced", "no use for weights of classes", "leave it out"),
         ("--task regression --solver newton", "the solver newton tells classes apart", "primal-newton"),

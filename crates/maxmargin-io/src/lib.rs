@@ -41,6 +41,7 @@ mod compressed;
 mod container;
 mod data_writer;
 mod error;
+mod foreign;
 mod gather;
 mod libsvm;
 mod model_file;
@@ -66,6 +67,9 @@ pub use checkpoint_file::{
 pub use compressed::without_compression;
 pub use data_writer::DataWriter;
 pub use error::Error;
+pub use foreign::{
+    ForeignModel, liblinear_model_from_text, liblinear_model_to_text, libsvm_model_from_text, libsvm_model_to_text,
+};
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
 pub use parquet_file::reads_guarded;
 pub use read::{Format, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source};

@@ -25,9 +25,11 @@ use maxmargin::Model;
 use maxmargin::data::Matrix;
 use maxmargin::model::ModelParts;
 use maxmargin::problem::Norm;
+use maxmargin::training::Penalty;
 
 use crate::container::{self, Kind, Tensor, Tensors};
 use crate::error::Error;
+use crate::foreign::{ForeignModel, liblinear_model_from_text, libsvm_model_from_text};
 use crate::save_atomically;
 
 /// What a model file is.
@@ -54,7 +56,7 @@ pub fn save_model(path: &Path, model: &Model) -> Result<(), Error> {
     save_atomically(path, &bytes)
 }
 
-/// Loads a model. Every claim of the file is checked before memory is taken for it.
+/// Loads a model: ours, or one of LIBSVM or LIBLINEAR, by its content. Every claim of the file is checked before memory is taken for it.
 ///
 /// # Errors
 /// When the file cannot be read, is damaged, of another kind, or of a newer format.
@@ -65,7 +67,21 @@ pub fn load_model(path: &Path) -> Result<Model, Error> {
         reason: crate::error::reason(&error),
         help: MODEL.when_other.into(),
     })?;
-    model_from_bytes(&bytes, &name)
+    match ForeignModel::of_text(&bytes) {
+        None => model_from_bytes(&bytes, &name),
+        Some(kind) => {
+            let text = std::str::from_utf8(&bytes).map_err(|error| Error::Content {
+                path: name.clone(),
+                found: format!("bytes that are no text, from byte {} on", error.valid_up_to() + 1),
+                expected: "the text of a model".into(),
+                help: "give the model file as the program has written it".into(),
+            })?;
+            match kind {
+                ForeignModel::Libsvm => libsvm_model_from_text(text, &name),
+                ForeignModel::Liblinear => liblinear_model_from_text(text, &name),
+            }
+        }
+    }
 }
 
 /// A model as the bytes of a file.
@@ -75,7 +91,7 @@ pub fn load_model(path: &Path) -> Result<Model, Error> {
 pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
-    let format = match parts.task.is_classification() {
+    let format = match parts.task.is_classification() && !matches!(parts.penalty, Penalty::Nu(_)) {
         false => 3,
         true if parts.joint.is_some() || parts.class_weights.is_some() || parts.norm != Norm::L2 => 2,
         true => 1,

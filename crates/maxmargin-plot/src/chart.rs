@@ -299,13 +299,15 @@ fn heading(scene: &mut Scene, frame: &Frame, model: &Model, marks: &Marks, optio
 /// Kernel, penalty and loss.
 fn what(model: &Model) -> String {
     let parts = model.parts();
-    if let Task::OneClass { nu } = parts.task {
-        return format!("{}, one class, ν = {}", kernel(&parts.kernel), short(nu));
+    if let Some(nu) = parts.task.usual() {
+        let what = if let Task::Svdd { .. } = parts.task { "a ball" } else { "one class" };
+        return format!("{}, {what}, ν = {}", kernel(&parts.kernel), short(nu));
     }
     let penalty = match parts.penalty {
         Penalty::C(c) => format!("C = {}", short(c)),
         Penalty::COverN(c) => format!("C = {}/n", short(c)),
         Penalty::Lambda(lambda) => format!("λ = {}", short(lambda)),
+        Penalty::Nu(nu) => format!("ν = {}", short(nu)),
         Penalty::Hard => "hard margin".into(),
         Penalty::None => "no penalty".into(),
     };

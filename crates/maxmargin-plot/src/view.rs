@@ -307,7 +307,7 @@ fn rows_of_data(model: &Model, data: &Dataset, pairings: &[Pairing], workers: &W
     let values = model.decision_values(&points, workers);
     let classes = match model.task() {
         // All rows are of the one class, whatever their labels are.
-        Task::OneClass { .. } => vec![Some(1); data.rows()],
+        Task::OneClass { .. } | Task::Svdd { .. } => vec![Some(1); data.rows()],
         _ => model.codes(data.labels()),
     };
     let predicted =

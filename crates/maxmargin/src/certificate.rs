@@ -351,8 +351,12 @@ fn dual_violation(problem: &MarginProblem<'_>, products: &[f64], alpha: &[f64]) 
             problem::violation(coupling, &signs, upper, &alpha, gradient)
         }
         _ => {
-            let linear = if loss == RowLoss::OneClass { 0.0 } else { -1.0 };
-            let gradient = |i: usize| signs[i] * products[i] + loss.ridge(costs[i]) * alpha[i] + linear; // that of (P.2)
+            let linear = |i: usize| match loss {
+                RowLoss::OneClass => 0.0,
+                RowLoss::Ball => -problem.targets()[i],
+                _ => -1.0,
+            };
+            let gradient = |i: usize| signs[i] * products[i] + loss.ridge(costs[i]) * alpha[i] + linear(i); // that of (P.2)
             problem::violation(coupling, signs, upper, alpha, gradient)
         }
     };

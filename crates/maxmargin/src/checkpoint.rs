@@ -3,7 +3,7 @@
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::model::{Machine, Pairing};
-use crate::problem::{MarginProblem, Norm, Task};
+use crate::problem::{MarginProblem, Task};
 use crate::solver::{Shrinkage, Snapshot, SolverKind, Start};
 use crate::training::{Penalty, TrainingParams};
 
@@ -129,7 +129,7 @@ impl MachineState {
     pub(crate) fn start(&self, kind: SolverKind, problem: &MarginProblem<'_>) -> Start {
         match self {
             MachineState::Running { solver, snapshot } if *solver == kind => Start::Snapshot(snapshot.clone()),
-            MachineState::Untouched { point: Some((weights, bias)), .. } if problem.norm() == Norm::L1 => {
+            MachineState::Untouched { point: Some((weights, bias)), .. } if kind.prefers_weights(problem) => {
                 Start::Weights { weights: weights.clone(), bias: *bias }
             }
             MachineState::Untouched { alpha, .. } if !alpha.is_empty() => {
@@ -153,6 +153,7 @@ pub(crate) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
         Penalty::C(value) => format!("C {value:?}"),
         Penalty::COverN(value) => format!("c-over-n {value:?}"),
         Penalty::Lambda(value) => format!("lambda {value:?}"),
+        Penalty::Nu(value) => format!("nu {value:?}"),
         Penalty::Hard => "hard".into(),
         Penalty::None => "none".into(),
     };
@@ -160,7 +161,9 @@ pub(crate) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
     let task = match params.task {
         Task::Classification => "classification".into(),
         Task::Regression { epsilon } => format!("regression {epsilon:?}"),
+        Task::NuRegression { nu } => format!("regression nu {nu:?}"),
         Task::OneClass { nu } => format!("one-class {nu:?}"),
+        Task::Svdd { nu } => format!("svdd {nu:?}"),
     };
     [
         ("task", task),

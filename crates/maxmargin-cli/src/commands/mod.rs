@@ -1,6 +1,7 @@
 //! The commands: each makes a plan of its arguments, does the work, and hands the result to a report.
 
 mod convert;
+mod convert_model;
 mod examples;
 mod generate;
 mod inspect;
@@ -26,6 +27,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Train(arguments) => train::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
+        Command::ConvertModel(arguments) => convert_model::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Examples(arguments) => examples::run(arguments),

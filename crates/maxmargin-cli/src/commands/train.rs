@@ -176,12 +176,20 @@ fn task(arguments: &Train) -> Result<Task, Failure> {
         Err(Failure::new(format!("--{flag} goes with --task {task}"), format!("leave it out, or choose --task {task}")))
     };
     match arguments.task {
-        TaskKind::Classification | TaskKind::OneClass if arguments.epsilon.is_some() => stray("epsilon", "regression"),
-        TaskKind::Classification | TaskKind::Regression if arguments.nu.is_some() => stray("nu", "one-class"),
+        TaskKind::Classification | TaskKind::OneClass | TaskKind::Svdd if arguments.epsilon.is_some() => {
+            stray("epsilon", "regression")
+        }
         TaskKind::Classification | TaskKind::Regression if arguments.unlabelled => stray("unlabelled", "one-class"),
         TaskKind::Classification => Ok(Task::Classification),
-        TaskKind::Regression => Ok(Task::Regression { epsilon: arguments.epsilon.unwrap_or(DEFAULT_EPSILON) }),
+        TaskKind::Regression if arguments.epsilon.is_some() && arguments.nu.is_some() => {
+            Err(Failure::new("--nu finds the epsilon that --epsilon gives", "leave out one of the two"))
+        }
+        TaskKind::Regression => Ok(match arguments.nu {
+            Some(nu) => Task::NuRegression { nu },
+            None => Task::Regression { epsilon: arguments.epsilon.unwrap_or(DEFAULT_EPSILON) },
+        }),
         TaskKind::OneClass => Ok(Task::OneClass { nu: arguments.nu.unwrap_or(DEFAULT_NU) }),
+        TaskKind::Svdd => Ok(Task::Svdd { nu: arguments.nu.unwrap_or(DEFAULT_NU) }),
     }
 }
 
@@ -194,7 +202,13 @@ pub(super) fn split(data: &Dataset, task: Task, share: f64, seed: u64) -> Result
 }
 
 pub(super) fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
+    let nu = arguments.nu.filter(|_| arguments.task == TaskKind::Classification);
+    let given = [arguments.c, arguments.c_over_n, arguments.lambda].iter().any(Option::is_some);
+    if nu.is_some() && (given || arguments.hard || arguments.no_penalty) {
+        return Err(Failure::new("--nu finds the penalty, which was given, too", "leave out one of the two"));
+    }
     let penalty = match (arguments.c, arguments.c_over_n, arguments.lambda) {
+        _ if nu.is_some() => Penalty::Nu(nu.unwrap_or_default()),
         _ if arguments.hard => Penalty::Hard,
         _ if arguments.no_penalty => Penalty::None,
         (Some(c), ..) => Penalty::C(c),

@@ -3,7 +3,6 @@
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::model::Verification;
-use maxmargin::problem::Task;
 use maxmargin::{Model, Workers};
 use serde_json::json;
 
@@ -24,7 +23,7 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     let model = crate::model_file::load(&arguments.model)?;
     let source = origin.fetch(arguments.reading.seed, &workers, words)?;
     let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
-    if !found.labelled && !matches!(model.task(), Task::OneClass { .. }) {
+    if !found.labelled && model.task().usual().is_none() {
         return Err(Failure::new(
             format!("{}: the data has no label column, but a certificate is about labels", origin.shown()),
             "name the label column with --label",

@@ -17,8 +17,9 @@ use crate::output::short;
 pub(crate) fn title(model: &Model, machine: &Machine) -> String {
     match model.task() {
         Task::Classification => {}
-        Task::Regression { .. } => return "regression".into(),
+        Task::Regression { .. } | Task::NuRegression { .. } => return "regression".into(),
         Task::OneClass { .. } => return "one class".into(),
+        Task::Svdd { .. } => return "a ball".into(),
     }
     let name = |class: usize| short(model.classes()[class].text());
     let positive = name(machine.pairing.positive);
@@ -72,6 +73,7 @@ impl Forms {
             Penalty::C(_) => "c",
             Penalty::COverN(_) => "c_over_n",
             Penalty::Lambda(_) => "lambda",
+            Penalty::Nu(_) => "nu",
             Penalty::Hard => "hard",
             Penalty::None => "none",
         };
@@ -82,6 +84,10 @@ impl Forms {
         match penalty {
             Penalty::Hard => return "hard margin: no slack".into(),
             Penalty::None => return "none".into(),
+            Penalty::Nu(nu) => {
+                let found = self.c.map_or_else(String::new, |c| format!(", which came to C = {}", number(c, 6)));
+                return format!("nu = {}{found}", number(nu, 6));
+            }
             _ => {}
         }
         let forms = [("C", "-C", self.c), ("C/n", "--c-over-n", self.c_over_n), ("lambda", "--lambda", self.lambda)];
@@ -118,6 +124,8 @@ pub(crate) fn problem(page: &mut Page, model: &Model) {
     match parts.task {
         Task::Classification => {}
         Task::Regression { epsilon } => page.line("task", &format!("regression, epsilon {}", number(epsilon, 6))),
+        Task::NuRegression { nu } => page.line("task", &format!("regression, nu {}", number(nu, 6))),
+        Task::Svdd { nu } => page.line("task", &format!("svdd, nu {}", number(nu, 6))),
         Task::OneClass { nu } => page.line("task", &format!("one-class, nu {}", number(nu, 6))),
     }
     let norm = if parts.norm == Norm::L1 { ", norm l1" } else { "" };
@@ -285,8 +293,8 @@ pub(crate) fn table(page: &mut Page, model: &Model) {
         let classes = model.task().is_classification();
         let errors = match model.task() {
             Task::Classification => "errors",
-            Task::Regression { .. } => "",
-            Task::OneClass { .. } => "outside",
+            Task::Regression { .. } | Task::NuRegression { .. } => "",
+            Task::OneClass { .. } | Task::Svdd { .. } => "outside",
         };
         let mut rows = vec![words(&["machine", "primal", "dual", "gap", "violation", "margin", "slack", errors])];
         let mut kinds = vec![words(match classes {

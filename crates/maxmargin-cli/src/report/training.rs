@@ -153,7 +153,7 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
 /// How well the training rows are met.
 fn training(trained: &Trained<'_>) -> String {
     match (trained.model.task(), trained.training) {
-        (Task::OneClass { .. }, Score::Classes { rows, errors }) => {
+        (Task::OneClass { .. } | Task::Svdd { .. }, Score::Classes { rows, errors }) => {
             format!("{} inside ({} of {})", percent(rows - errors, rows), rows - errors, counted(rows, "row"))
         }
         (_, score) => score.words(),
@@ -208,7 +208,10 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
         "column_names": parts.names,
         "task": parts.task.name(),
         "epsilon": match parts.task { Task::Regression { epsilon } => Some(epsilon), _ => None },
-        "nu": match parts.task { Task::OneClass { nu } => Some(nu), _ => None },
+        "nu": match (parts.task, parts.penalty) {
+            (Task::OneClass { nu } | Task::Svdd { nu } | Task::NuRegression { nu }, _) | (_, maxmargin::training::Penalty::Nu(nu)) => Some(nu),
+            _ => None,
+        },
         "classes": parts.classes.iter().map(|label| label.text()).collect::<Vec<_>>(),
         "solver": parts.solver,
         "solver_reason": trained.reason,

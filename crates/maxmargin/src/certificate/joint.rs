@@ -22,7 +22,8 @@ use crate::simd::Real;
 /// too much give it up in proportion, and within each row it goes to the classes that lack some, in proportion to what
 /// they lack. That keeps every q_i a probability, and is exact.
 ///
-/// With hinge loss it is taken at the model's α, clipped to their bounds.
+/// With hinge loss it is taken at the model's α, clipped to their bounds. With an explicit bias, where `Σ_i α_ik = 0` for every class,
+/// they are lowered until that holds: (C.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JointCertificate {
     /// The objective at the model's own w and b.
@@ -230,6 +231,74 @@ fn of_softmax(problem: &JointProblem<'_>, vectors: &[f64]) -> Found {
     Found { losses: sums.total, dual, violation, infeasibility, support: problem.len() }
 }
 
+/// Lowers α of the hinge until those of every class sum to 0. Whether there was anything to do.
+///
+/// A row of class y carries `−α_ik` from y to k. With `m_yk`, what all rows of y carry to k, a class has too much where more
+/// leaves than comes in:
+///
+/// ```text
+/// Σ_i α_ik = Σ_j m_kj − Σ_j m_jk                                                                        (C.4)
+/// ```
+///
+/// What a class has too much has gone, over others perhaps, to classes that have too little: along such a way all m are lowered by as
+/// much as is possible, until there is none left. Each time a class comes to 0 or an m does, so there are few.
+fn balance(lines: &mut [f64], lanes: usize, codes: &[u32], excess: &[f64]) -> bool {
+    let classes = excess.len();
+    let mut carried = vec![0.0; classes * classes];
+    for (line, &own) in lines.chunks(lanes).zip(codes) {
+        let own = own as usize;
+        (0..classes).filter(|&k| k != own).for_each(|k| carried[own * classes + k] -= line[k]);
+    }
+    let (before, mut excess) = (carried.clone(), excess.to_vec());
+    let rounding = 1e-15 * carried.iter().sum::<f64>();
+    let mut changed = false;
+    for _ in 0..classes * (classes + 2) {
+        let Some(from) = (0..classes).max_by(|&a, &b| excess[a].total_cmp(&excess[b])) else { break };
+        if !(excess[from] > rounding) {
+            break;
+        }
+        let Some(way) = way_to_lack(from, &carried, &excess) else { break };
+        let steps = || way.windows(2).map(|step| step[0] * classes + step[1]);
+        let to = way[way.len() - 1];
+        let amount = steps().map(|edge| carried[edge]).fold(excess[from].min(-excess[to]), f64::min);
+        steps().for_each(|edge| carried[edge] -= amount);
+        excess[from] -= amount;
+        excess[to] += amount;
+        changed = true;
+    }
+    if changed {
+        let kept: Vec<f64> =
+            carried.iter().zip(&before).map(|(now, before)| if *before > 0.0 { now / before } else { 1.0 }).collect();
+        for (line, &own) in lines.chunks_mut(lanes).zip(codes) {
+            let own = own as usize;
+            (0..classes).filter(|&k| k != own).for_each(|k| line[k] *= kept[own * classes + k]);
+            line[own] = (0..classes).filter(|&k| k != own).map(|k| -line[k]).sum();
+        }
+    }
+    changed
+}
+
+/// The shortest way from a class over what is carried to one that has too little.
+fn way_to_lack(from: usize, carried: &[f64], excess: &[f64]) -> Option<Vec<usize>> {
+    let classes = excess.len();
+    let mut before = vec![None; classes];
+    let mut queue = std::collections::VecDeque::from([from]);
+    while let Some(class) = queue.pop_front() {
+        if excess[class] < 0.0 {
+            let mut way: Vec<usize> = std::iter::successors(Some(class), |&at| before[at]).collect();
+            way.reverse();
+            return Some(way);
+        }
+        for next in (0..classes).filter(|&next| next != from) {
+            if before[next].is_none() && carried[class * classes + next] > 0.0 {
+                before[next] = Some(class);
+                queue.push_back(next);
+            }
+        }
+    }
+    None
+}
+
 /// The dual of the hinge at α.
 fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -> Found {
     let (products, classes) = (problem.products(), problem.classes());
@@ -252,17 +321,26 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
         line[own] = pull.min(costs[i]);
         infeasibility = before.iter().zip(&*line).map(|(a, b)| (a - b).abs()).fold(infeasibility, f64::max);
     }
-    let pass = Pass { vectors: None, lines: &mut lines, pulls: true };
-    let sums = whole(products.pass(
-        pass,
-        |i, values, line| {
+    let pulled = |lines: &mut [f64]| {
+        let pass = Pass { vectors: None, lines, pulls: true };
+        let work = |i: usize, values: &mut [f64], line: &mut [f64]| {
             values.copy_from_slice(line);
             line[codes[i] as usize]
-        },
-        &mut go_on,
-    ));
+        };
+        whole(products.pass(pass, work, &mut go_on))
+    };
+    let dual_of = |sums: &Sums| sums.total - 0.5 * squared_norm(problem, &sums.pulls); // (J.3)
+    let sums = pulled(&mut lines);
+    let mut dual = dual_of(&sums);
+    if problem.bias() == Bias::Explicit {
+        let excess = &sums.pulls[sums.pulls.len() - lanes..][..classes];
+        infeasibility = excess.iter().fold(infeasibility, |most, excess| most.max(excess.abs()));
+        let mut balanced = lines.clone();
+        if balance(&mut balanced, lanes, codes, excess) {
+            dual = dual_of(&pulled(&mut balanced));
+        }
+    }
     let mut pulls = sums.pulls;
-    let dual = sums.total - 0.5 * squared_norm(problem, &pulls); // (J.3)
     // The violation is that of α, whatever w the model has.
     if problem.bias() != Bias::Folded {
         let place = pulls.len() - lanes;

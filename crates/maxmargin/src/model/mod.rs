@@ -45,6 +45,12 @@ pub struct Machine {
     pub rows: usize,
     /// The C that the penalty came to: `½‖w‖² + C Σ ξ_i`; `None` without a penalty or for a hard margin.
     pub cost: Option<f64>,
+    /// The ε that a ν came to, for a regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
+    /// What k(x, x) is multiplied with and taken off the decision value, for a ball: (M.1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<f64>,
     /// The certificate, or why there is none; of classes that were trained together see [`ModelParts::joint`].
     pub evidence: Evidence,
     /// What the user should know.
@@ -212,8 +218,8 @@ fn check(parts: &ModelParts) -> Result<(), String> {
     let classes = parts.classes.len();
     let right = match parts.task {
         Task::Classification => classes >= 2,
-        Task::Regression { .. } => classes == 0,
-        Task::OneClass { .. } => classes == 2,
+        Task::Regression { .. } | Task::NuRegression { .. } => classes == 0,
+        Task::OneClass { .. } | Task::Svdd { .. } => classes == 2,
     };
     if !right {
         return fail(format!("{classes} classes"));
@@ -286,7 +292,13 @@ fn check(parts: &ModelParts) -> Result<(), String> {
             return fail(format!("a machine's support vectors do not increase below {pool}"));
         }
         let mut numbers = machine.coefficients.iter().chain(machine.weights.iter().flatten());
-        if !(machine.bias.is_finite() && numbers.all(|number| number.is_finite())) {
+        if machine.reach.is_some() != matches!(parts.task, Task::Svdd { .. }) {
+            return fail("a reach belongs to a ball, and to that only".into());
+        }
+        if !(machine.bias.is_finite()
+            && machine.reach.unwrap_or(0.0).is_finite()
+            && numbers.all(|number| number.is_finite()))
+        {
             return fail("a coefficient is not finite".into());
         }
     }

@@ -3,11 +3,11 @@
 use pulp::Arch;
 
 use super::multiclass::decide;
-use super::{Aligned, Model, Pairing};
+use super::{Aligned, Machine, Model, Pairing};
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::data::{Dataset, Label};
 use crate::error::Error;
-use crate::kernel::{Expansion, Points};
+use crate::kernel::{Expansion, Kernel, Points};
 use crate::simd::vectorised;
 use crate::workers::Workers;
 
@@ -87,6 +87,8 @@ impl Model {
     /// f(x) = ⟨w, x⟩ + b,   or   f(x) = Σ_i c_i k(x, x_i) + b             (M.1)
     /// ```
     ///
+    /// less `(q/2) k(x, x)` for a ball, so that f > 0 within it.
+    ///
     /// Each row of the result depends on that row alone: batches and threads change nothing.
     pub fn decision_values(&self, points: &Points, workers: &Workers) -> Vec<f64> {
         let machines = self.machines().len();
@@ -99,6 +101,12 @@ impl Model {
         };
         for values in values.chunks_mut(machines) {
             values.iter_mut().zip(self.machines()).for_each(|(value, machine)| *value += machine.bias); // (M.1)
+        }
+        if let [Machine { reach: Some(reach), .. }] = self.machines() {
+            let all: Vec<usize> = (0..points.len()).collect();
+            let mut diagonal = vec![0.0; points.len()];
+            self.parts.kernel.diagonal(points.rows(&all), &mut diagonal);
+            values.iter_mut().zip(&diagonal).for_each(|(value, k)| *value -= reach * k);
         }
         values
     }

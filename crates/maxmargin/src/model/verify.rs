@@ -9,8 +9,8 @@ use crate::control::Stop;
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::kernel::expand;
-use crate::problem::MarginProblem;
 use crate::problem::Task;
+use crate::problem::{FromNu, MarginProblem};
 use crate::solver::{Decision, Solution};
 use crate::training::{Answers, machine_problem, row_weights, targets, training_errors};
 use crate::workers::Workers;
@@ -93,7 +93,7 @@ impl Model {
             compare(number, machine, &evidence, &size, &mut verification.disagreements);
             let errors = training_errors(&problem, &values);
             // A value of 0 by rounding may fall to either side.
-            let unsure = values.iter().filter(|value| value.abs() <= size.of_values).count();
+            let unsure = (0..values.len()).filter(|&i| problem.side(i, values[i]).abs() <= size.of_values).count();
             if errors.abs_diff(machine.training_errors) > unsure {
                 let (stored, found) = (machine.training_errors as f64, errors as f64);
                 let name = "training errors".into();
@@ -108,8 +108,8 @@ impl Model {
     fn true_codes(&self, data: &Dataset) -> Result<Vec<u32>, Error> {
         match self.task() {
             Task::Classification => {}
-            Task::Regression { .. } => return Ok(vec![0; data.rows()]),
-            Task::OneClass { .. } => return Ok(vec![1; data.rows()]),
+            Task::Regression { .. } | Task::NuRegression { .. } => return Ok(vec![0; data.rows()]),
+            Task::OneClass { .. } | Task::Svdd { .. } => return Ok(vec![1; data.rows()]),
         }
         let codes = self.codes(data.labels());
         if let Some(row) = codes.iter().position(Option::is_none) {
@@ -153,7 +153,15 @@ impl Model {
             return Found { evidence, values };
         }
         let (stop, iterations, notes) = (Stop::Converged, 0, Vec::new());
-        let solution = Solution { decision, alpha, decision_values: Some(values.clone()), stop, iterations, notes };
+        let solution = Solution {
+            from_nu: FromNu::Nothing,
+            decision,
+            alpha,
+            decision_values: Some(values.clone()),
+            stop,
+            iterations,
+            notes,
+        };
         let evidence = match (&machine.evidence, certify(problem, &solution, self.parts().tolerance)) {
             (Evidence::None(reason), Evidence::None(_)) => Evidence::None(reason.clone()),
             (_, evidence) => evidence,

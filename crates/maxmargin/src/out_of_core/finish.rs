@@ -97,6 +97,8 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
                 training_errors,
                 rows: scan.rows(climb.pairing),
                 cost: Some(climb.cost).filter(|cost| cost.is_finite()),
+                epsilon: None,
+                reach: None,
                 evidence,
                 notes,
                 weights: Some(std::mem::take(&mut climb.weights)),

@@ -110,8 +110,8 @@ pub fn supports_blocks(params: &TrainingParams, classes: usize) -> Result<(), Er
     if !matches!(params.solver, None | Some(SolverKind::DualAscent)) {
         return refuse("the solver that was named", "name the solver dual-ascent, or none");
     }
-    if matches!(params.penalty, Penalty::Hard | Penalty::None) {
-        return refuse("a hard margin or no penalty", "choose C, c-over-n or lambda");
+    if matches!(params.penalty, Penalty::Hard | Penalty::None | Penalty::Nu(_)) {
+        return refuse("a hard margin, nu or no penalty", "choose C, c-over-n or lambda");
     }
     if params.scaling != ScalingKind::None {
         return refuse("columns that are to be scaled", "scale the columns beforehand");

@@ -95,7 +95,7 @@ impl<'a> LinearProblem<'a> {
                 let centre = mean(&|i| self.targets[i]);
                 mean(&|i| (self.targets[i] - centre).abs()).max(width)
             }
-            RowLoss::OneClass => self.pull_on_bias * mean(&|i| self.square(i)),
+            RowLoss::OneClass | RowLoss::Ball => self.pull_on_bias * mean(&|i| self.square(i)),
         };
         if scale > 0.0 && scale.is_finite() { scale } else { 1.0 }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Coupling, Direction, DualParts, DualProblem, LinearProblem, Loss, Norm, Passes, RowLoss, Task};
+use super::{Direction, FromNu, LinearProblem, Loss, Norm, Passes, RowLoss, Task, nu};
 use crate::error::Error;
 use crate::kernel::{ClassValues, Gram, KernelFunction, Points};
 use crate::workers::Workers;
@@ -73,6 +73,8 @@ pub struct MarginParts<'a> {
     pub penalised: bool,
     /// How the weights are measured.
     pub norm: Norm,
+    /// ν of (P.5), for two classes: C is not given but found, and the costs are what each row counts.
+    pub nu: Option<f64>,
     /// Kernel values that other problems over these points need, too.
     pub shared: Option<&'a ClassValues>,
 }
@@ -101,6 +103,7 @@ impl<'a> MarginParts<'a> {
             bias,
             penalised: true,
             norm: Norm::L2,
+            nu: None,
             shared: None,
         }
     }
@@ -152,6 +155,7 @@ impl<'a> MarginProblem<'a> {
             });
         }
         check_task(&parts)?;
+        nu::check(&parts)?;
         kernel.check_range(points, rows)?;
         Ok(MarginProblem { parts })
     }
@@ -199,14 +203,27 @@ impl<'a> MarginProblem<'a> {
 
     /// t_i: y_i, but for a regression.
     pub fn targets(&self) -> &[f64] {
-        if self.parts.task.is_regression() { &self.parts.targets } else { &self.parts.signs }
+        match self.parts.task {
+            Task::Regression { .. } | Task::NuRegression { .. } | Task::Svdd { .. } => &self.parts.targets,
+            Task::Classification | Task::OneClass { .. } => &self.parts.signs,
+        }
+    }
+
+    /// `q/2`, the factor of k(x, x) in what a row has to reach (P.11).
+    pub fn reach(&self) -> Option<f64> {
+        matches!(self.parts.task, Task::Svdd { .. }).then(|| 0.5 * self.pull_on_bias())
+    }
+
+    /// What is above 0 where a row is on the positive side: f, but for a ball.
+    pub(crate) fn side(&self, i: usize, value: f64) -> f64 {
+        if self.reach().is_some() { value - self.targets()[i] } else { value }
     }
 
     /// q of (P.1)
     pub fn pull_on_bias(&self) -> f64 {
         match self.parts.task {
-            Task::OneClass { nu } => nu * self.parts.costs.iter().sum::<f64>(),
-            Task::Classification | Task::Regression { .. } => 0.0,
+            Task::OneClass { nu } | Task::Svdd { nu } => nu * self.parts.costs.iter().sum::<f64>(),
+            Task::Classification | Task::Regression { .. } | Task::NuRegression { .. } => 0.0,
         }
     }
 
@@ -228,6 +245,25 @@ impl<'a> MarginProblem<'a> {
     /// How b is treated.
     pub fn bias(&self) -> Bias {
         self.parts.bias
+    }
+
+    /// ν, where something is to be found such that it comes true: C for two classes, ε for a regression.
+    pub fn nu(&self) -> Option<f64> {
+        match self.parts.task {
+            Task::NuRegression { nu } => Some(nu),
+            _ => self.parts.nu,
+        }
+    }
+
+    /// The problem with what was found for its ν in the place of that.
+    pub(crate) fn with_found(mut self, found: FromNu) -> Self {
+        match found {
+            FromNu::Nothing => {}
+            FromNu::Cost(cost) => self.parts.costs.iter_mut().for_each(|weight| *weight *= cost),
+            FromNu::Epsilon(epsilon) => self.parts.task = Task::Regression { epsilon },
+        }
+        self.parts.nu = None;
+        self
     }
 
     /// Whether `½‖w‖²` is part of the objective.
@@ -258,44 +294,6 @@ impl<'a> MarginProblem<'a> {
     /// The columns of w: those of the points, and one more for a folded bias.
     pub fn columns(&self) -> usize {
         self.parts.points.matrix().columns() + usize::from(self.parts.bias == Bias::Folded)
-    }
-
-    /// The dual of (P.1) for two classes with hinge and squared loss:
-    ///
-    /// ```text
-    /// min  ½ Σ α_i α_j y_i y_j K_ij + Σ r_i α_i²/2 − Σ α_i               (P.2)
-    /// hinge:    0 ≤ α_i ≤ C_i,  r_i = 0
-    /// squared:  0 ≤ α_i,        r_i = 1/(2C_i)
-    /// explicit bias: Σ α_i y_i = 0
-    /// ```
-    ///
-    /// # Errors
-    /// For logistic loss, whose dual is not quadratic; and for other tasks than classification.
-    pub fn dual(&self) -> Result<DualProblem<'a>, Error> {
-        if !self.parts.task.is_classification() {
-            return Err(Error::Combination {
-                what: format!("the dual of {} with a kernel is not known here", self.parts.task.name()),
-                help: "choose the linear kernel".into(),
-            });
-        }
-        if self.parts.loss == Loss::Logistic {
-            return Err(Error::Combination {
-                what: "the dual of logistic loss is not a quadratic program".into(),
-                help: "choose the solver logistic".into(),
-            });
-        }
-        let ridge = |&cost: &f64| if self.parts.loss == Loss::Squared { 0.5 / cost } else { 0.0 };
-        let coupling = if self.parts.bias == Bias::Explicit { Coupling::All } else { Coupling::None };
-        DualProblem::new(DualParts {
-            gram: self.gram(),
-            rows: self.parts.rows.clone(),
-            signs: self.parts.signs.clone(),
-            linear: vec![-1.0; self.len()],
-            upper: self.parts.costs.iter().map(|&cost| self.parts.loss.dual_bound(cost)).collect(),
-            ridge: self.parts.costs.iter().map(ridge).collect(),
-            coupling,
-            start: vec![0.0; self.len()],
-        })
     }
 
     /// Changes α until `Σ α_i y_i = q`, as the dual of an explicit bias asks: the heavier sign is scaled down or, where the sum
@@ -363,17 +361,21 @@ fn check_task(parts: &MarginParts<'_>) -> Result<(), Error> {
         return refuse(&format!("{} has no hard margin", task.name()), "choose a finite C");
     }
     match task {
-        Task::Regression { .. } if targets.len() != signs.len() => Err(Error::Shape {
-            operation: "problem",
-            left: format!("{} rows", signs.len()),
-            right: format!("{} targets", targets.len()),
-        }),
-        Task::Regression { .. } => match targets.iter().find(|target| !target.is_finite()) {
-            Some(target) => Err(Error::parameter("target", target, "a finite number for every row")),
-            None => Ok(()),
-        },
-        Task::OneClass { .. } if *bias != Bias::Explicit => {
-            refuse("one-class needs an explicit bias: it is the threshold", "choose bias explicit")
+        Task::Regression { .. } | Task::NuRegression { .. } | Task::Svdd { .. } if targets.len() != signs.len() => {
+            Err(Error::Shape {
+                operation: "problem",
+                left: format!("{} rows", signs.len()),
+                right: format!("{} targets", targets.len()),
+            })
+        }
+        Task::Regression { .. } | Task::NuRegression { .. } => {
+            match targets.iter().find(|target| !target.is_finite()) {
+                Some(target) => Err(Error::parameter("target", target, "a finite number for every row")),
+                None => Ok(()),
+            }
+        }
+        Task::OneClass { .. } | Task::Svdd { .. } if *bias != Bias::Explicit => {
+            refuse(&format!("{} needs an explicit bias: it is the threshold", task.name()), "choose bias explicit")
         }
         _ => Ok(()),
     }

@@ -8,7 +8,9 @@ mod joint;
 mod linear;
 mod loss;
 mod margin;
+mod margin_dual;
 mod norm;
+mod nu;
 mod row_loss;
 mod task;
 
@@ -18,6 +20,8 @@ pub use joint::{JointParts, JointProblem};
 pub(crate) use linear::{Direction, LinearProblem, Passes, RowState, RowSums, dot};
 pub use loss::Loss;
 pub use margin::{Bias, MarginParts, MarginProblem};
+pub use margin_dual::FromNu;
+pub(crate) use margin_dual::Recovered;
 pub use norm::Norm;
 pub(crate) use norm::{dual_point, largest_product};
 pub(crate) use row_loss::{Pull, Row, RowLoss};

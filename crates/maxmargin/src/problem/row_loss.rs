@@ -14,7 +14,8 @@ use super::{Loss, Task};
 /// logistic          log(1 + exp(−tf))       0 ≤ tc ≤ C             entropy of (P.3)
 /// epsilon           max(0, |f − t| − ε)     −C ≤ c ≤ C             tc − ε|c|
 /// squared epsilon   max(0, |f − t| − ε)²    all                    tc − ε|c| − c²/(4C)
-/// one-class         max(0, −f)              0 ≤ c ≤ C              0                      (R.1)
+/// one-class         max(0, −f)              0 ≤ c ≤ C              0
+/// ball              max(0, t − f)           0 ≤ c ≤ C              tc                     (R.1)
 /// ```
 ///
 /// For the first three t is +1 or −1; the last one has none, and c is an α.
@@ -26,6 +27,7 @@ pub(crate) enum RowLoss {
     Epsilon(f64),
     SquaredEpsilon(f64),
     OneClass,
+    Ball,
 }
 
 impl RowLoss {
@@ -37,7 +39,10 @@ impl RowLoss {
             (Task::Classification, Loss::Logistic) => RowLoss::Logistic,
             (Task::Regression { epsilon }, Loss::Squared) => RowLoss::SquaredEpsilon(epsilon),
             (Task::Regression { epsilon }, Loss::Hinge | Loss::Logistic) => RowLoss::Epsilon(epsilon),
+            // Before ε is found the tube has no width.
+            (Task::NuRegression { .. }, _) => RowLoss::Epsilon(0.0),
             (Task::OneClass { .. }, _) => RowLoss::OneClass,
+            (Task::Svdd { .. }, _) => RowLoss::Ball,
         }
     }
 }
@@ -52,7 +57,7 @@ pub(crate) struct Pull {
 impl RowLoss {
     /// Whether the loss has a slope everywhere. The others are smoothed by (R.3).
     pub(crate) fn is_smooth(self) -> bool {
-        !matches!(self, RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass)
+        !matches!(self, RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass | RowLoss::Ball)
     }
 
     /// The largest |c| that (R.1) allows.
@@ -71,6 +76,7 @@ impl RowLoss {
             RowLoss::Hinge | RowLoss::Squared | RowLoss::Logistic => (1.0 - target * f).max(0.0),
             RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => ((f - target).abs() - width).max(0.0),
             RowLoss::OneClass => (-f).max(0.0),
+            RowLoss::Ball => (target - f).max(0.0),
         }
     }
 
@@ -78,7 +84,7 @@ impl RowLoss {
     pub(crate) fn value(self, target: f64, f: f64) -> f64 {
         match self {
             RowLoss::Logistic => Loss::Logistic.value(target * f),
-            RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass => self.slack(target, f),
+            RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass | RowLoss::Ball => self.slack(target, f),
             RowLoss::Squared | RowLoss::SquaredEpsilon(_) => {
                 let slack = self.slack(target, f);
                 slack * slack
@@ -89,7 +95,7 @@ impl RowLoss {
     /// The last column of (R.1).
     pub(crate) fn dual_term(self, coefficient: f64, target: f64, cost: f64) -> f64 {
         match self {
-            RowLoss::Hinge => target * coefficient,
+            RowLoss::Hinge | RowLoss::Ball => target * coefficient,
             RowLoss::Squared => Loss::Squared.dual_term(target * coefficient, cost),
             RowLoss::Logistic => Loss::Logistic.dual_term(target * coefficient, cost),
             RowLoss::Epsilon(width) => target * coefficient - width * coefficient.abs(),
@@ -107,7 +113,7 @@ impl RowLoss {
             RowLoss::Squared => target * (target * coefficient).max(0.0),
             RowLoss::Epsilon(_) => coefficient.clamp(-cost, cost),
             RowLoss::SquaredEpsilon(_) => coefficient,
-            RowLoss::OneClass => coefficient.clamp(0.0, cost),
+            RowLoss::OneClass | RowLoss::Ball => coefficient.clamp(0.0, cost),
         }
     }
 
@@ -115,7 +121,7 @@ impl RowLoss {
     pub(crate) fn middle(self, target: f64, cost: f64) -> f64 {
         match self {
             RowLoss::Hinge | RowLoss::Logistic => 0.5 * target * cost,
-            RowLoss::OneClass => 0.5 * cost,
+            RowLoss::OneClass | RowLoss::Ball => 0.5 * cost,
             RowLoss::Squared | RowLoss::Epsilon(_) | RowLoss::SquaredEpsilon(_) => 0.0,
         }
     }
@@ -170,9 +176,10 @@ impl RowLoss {
                     Pull::default()
                 }
             }
-            RowLoss::OneClass => {
+            RowLoss::OneClass | RowLoss::Ball => {
                 let sharp = cost * sharpness;
-                let alpha = centre - sharp * f; // (R.3)
+                let wanted = if self == RowLoss::Ball { target } else { 0.0 };
+                let alpha = centre + sharp * (wanted - f); // (R.3)
                 let clipped = alpha.clamp(0.0, cost);
                 Pull { coefficient: clipped, curvature: if alpha == clipped { sharp } else { 0.0 } }
             }
@@ -214,13 +221,14 @@ impl RowLoss {
 mod tests {
     use super::*;
 
-    const ALL: [RowLoss; 6] = [
+    const ALL: [RowLoss; 7] = [
         RowLoss::Hinge,
         RowLoss::Squared,
         RowLoss::Logistic,
         RowLoss::Epsilon(0.3),
         RowLoss::SquaredEpsilon(0.3),
         RowLoss::OneClass,
+        RowLoss::Ball,
     ];
 
     /// For every coefficient that is allowed, `Cℓ(f) + cf ≥ −(Cℓ)*(−c)`, with equality at the slope.

@@ -20,6 +20,12 @@ pub fn choose(problem: &MarginProblem<'_>, settings: &Settings) -> (SolverKind, 
         return because(SolverKind::L1Newton, "the L1 norm, which leaves most columns out of each step".into());
     }
     match (problem.loss(), problem.bias()) {
+        _ if problem.nu().is_some() || problem.reach().is_some() || !(problem.task().is_classification() || linear) => {
+            match rows > FEW_ROWS {
+                true => because(SolverKind::BlockSmo, format!("{rows} rows, so blocks of variables and all cores pay")),
+                false => because(SolverKind::Smo, "it solves every kernel and every task in little memory".into()),
+            }
+        }
         _ if !problem.task().is_classification() => for_many_rows(problem),
         (Loss::Logistic, _) if (rows <= FEW_ROWS && settings.gap.is_none()) || !problem.penalised() => {
             because(SolverKind::Logistic, "logistic loss".into())

@@ -44,7 +44,7 @@ use super::line_search::exact_step;
 use super::{Settings, Solution, SolverKind, cholesky, decision_of, dot, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, DualProblem, Loss, MarginProblem};
+use crate::problem::{Bias, DualProblem, FromNu, Loss, MarginProblem};
 use crate::workers::Workers;
 
 /// The most steps unless the settings say otherwise.
@@ -82,7 +82,15 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         Err(_) => Stop::Stalled,
     };
     let decision = decision_of(problem, state.coefficients, state.bias);
-    Solution { decision, alpha: Some(state.alpha), decision_values: Some(state.values), stop, iterations, notes }
+    Solution {
+        from_nu: FromNu::Nothing,
+        decision,
+        alpha: Some(state.alpha),
+        decision_values: Some(state.values),
+        stop,
+        iterations,
+        notes,
+    }
 }
 
 /// α, and the decision function: its coefficients, b and values.

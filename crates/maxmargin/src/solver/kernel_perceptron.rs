@@ -33,7 +33,7 @@ use super::perceptron::{MAX_SWEEPS, not_separable_note};
 use super::{Settings, Solution, SolverKind, decision_of, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, MarginProblem};
+use crate::problem::{Bias, FromNu, MarginProblem};
 
 /// Rows looked at between two questions to the caller, when there is no mistake.
 const ROWS_A_POLL: usize = 1 << 16;
@@ -65,6 +65,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
     let finite = state.values.iter().all(|value| value.is_finite());
     let decision = decision_of(problem, state.coefficients, state.bias);
     Solution {
+        from_nu: FromNu::Nothing,
         decision,
         alpha: None,
         decision_values: (finite && !average).then_some(state.values),

@@ -44,7 +44,7 @@ use super::line_search::slope_step;
 use super::{Decision, Settings, Solution, SolverKind, dot, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, Loss, MarginProblem};
+use crate::problem::{Bias, FromNu, Loss, MarginProblem};
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 1000;
@@ -74,6 +74,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         );
     }
     Solution {
+        from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: point.weights, bias: point.bias },
         alpha: Some(point.alpha),
         decision_values: Some(point.values),

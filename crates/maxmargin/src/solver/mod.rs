@@ -54,7 +54,7 @@ pub use lda::{Projection, Shrinkage, fisher_criterion, projection as lda_project
 
 use crate::control::{Control, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, DualProblem, MarginProblem, Norm};
+use crate::problem::{DualProblem, FromNu, MarginProblem, Norm, Recovered};
 pub(crate) use block_smo::{WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
 use smo::DualSolution;
@@ -232,6 +232,8 @@ pub struct Solution {
     pub alpha: Option<Vec<f64>>,
     /// f(x_i) for each row of the problem, where the solver has them at hand (else they are computed).
     pub decision_values: Option<Vec<f64>>,
+    /// What was found in the place of ν.
+    pub from_nu: FromNu,
     /// Why it stopped.
     pub stop: Stop,
     /// Steps done.
@@ -299,7 +301,7 @@ pub fn solve_from(
 ) -> Result<Solution, Error> {
     supports(kind, problem, settings)?;
     let ignored = matches!(start, Start::Alpha(_)) && !kind.takes_alpha()
-        || matches!(start, Start::Weights { .. }) && kind != SolverKind::L1Newton;
+        || matches!(start, Start::Weights { .. }) && !matches!(kind, SolverKind::L1Newton | SolverKind::PrimalNewton);
     let mut solution = match kind {
         SolverKind::Smo => smo::solve(problem, settings, start, control),
         SolverKind::BlockSmo => block_smo::solve(problem, settings, start, control),
@@ -361,13 +363,25 @@ fn solve_by_dual(problem: &MarginProblem<'_>, solve: impl FnOnce(&DualProblem<'_
         Err(error) => unreachable!("`supports` lets no such problem pass: {error}"),
     };
     let DualSolution { alpha, gradient, stop, iterations } = solve(&dual);
-    let offset = if problem.bias() == Bias::Explicit { -dual.multiplier(&alpha, &gradient, None) } else { 0.0 };
-    let coefficients: Vec<f64> = alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect();
-    let values = (0..dual.len())
-        .map(|i| problem.signs()[i] * (gradient[i] - dual.linear()[i] - dual.ridge()[i] * alpha[i]) + offset)
-        .collect();
-    let decision = decision_of(problem, coefficients, offset);
-    Solution { decision, alpha: Some(alpha), decision_values: Some(values), stop, iterations, notes: Vec::new() }
+    let Recovered { coefficients, bias, values, from_nu } = problem.recover(&dual, &alpha, &gradient);
+    let mut notes = Vec::new();
+    let (mut alpha, mut stop) = (alpha, stop);
+    match (problem.nu(), from_nu) {
+        (Some(nu), FromNu::Nothing) => {
+            notes.push(format!(
+                "at nu = {nu} the classes leave no margin between them: choose a smaller nu, or C instead"
+            ));
+            stop = if stop == Stop::Converged { Stop::Stalled } else { stop };
+        }
+        (Some(nu), FromNu::Cost(cost)) => notes.push(format!("nu = {nu} came to C = {cost:.6e}")),
+        (Some(nu), FromNu::Epsilon(epsilon)) => notes.push(format!("nu = {nu} came to epsilon = {epsilon:.6e}")),
+        (None, _) => {}
+    }
+    if alpha.len() != problem.len() || problem.nu().is_some() {
+        alpha = coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect();
+    }
+    let decision = decision_of(problem, coefficients, bias);
+    Solution { decision, alpha: Some(alpha), decision_values: Some(values), from_nu, stop, iterations, notes }
 }
 
 /// The decision function of the coefficients `c_i`: a vector of weights where the kernel is linear.

@@ -43,7 +43,7 @@ use super::line_search::exact_step;
 use super::{Decision, Settings, Solution, SolverKind, dot, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, DualProblem, Loss, MarginProblem};
+use crate::problem::{Bias, DualProblem, FromNu, Loss, MarginProblem};
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 1000;
@@ -67,6 +67,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         Err(_) => Stop::Stalled,
     };
     Solution {
+        from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: state.weights, bias: state.bias },
         alpha: Some(state.alpha),
         decision_values: Some(state.decision_values),

@@ -36,7 +36,7 @@ use std::ops::ControlFlow;
 use super::{Decision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, MarginProblem};
+use crate::problem::{Bias, FromNu, MarginProblem};
 
 /// The most sweeps unless the settings say otherwise.
 pub(super) const MAX_SWEEPS: u64 = 1000;
@@ -59,6 +59,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         state.average();
     }
     Solution {
+        from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: state.weights, bias: state.bias },
         alpha: None,
         decision_values: None,

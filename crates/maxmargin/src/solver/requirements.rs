@@ -8,23 +8,30 @@ fn refuse(kind: SolverKind, what: &str, help: &str) -> Error {
     Error::Combination { what: format!("the solver {} {what}", kind.name()), help: help.into() }
 }
 
-/// Other tasks than classification are for those who know of them, with the linear kernel.
+/// Other tasks than classification are for those who know of them, and so is ν.
 pub(super) fn task(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), Error> {
-    if problem.task().is_classification() {
+    let general = matches!(kind, SolverKind::Smo | SolverKind::BlockSmo);
+    if problem.nu().is_some() && !general {
+        return Err(refuse(kind, "has no way to meet a nu", "choose the solver smo or block-smo, or auto"));
+    }
+    if problem.task().is_classification() || general {
         return Ok(());
     }
-    let name = problem.task().name();
-    if !problem.kernel().is_linear() {
-        return Err(Error::Combination {
-            what: format!("{name} is done with the linear kernel only, not {}", problem.kernel().name()),
-            help: "choose kernel linear".into(),
-        });
-    }
-    if matches!(kind, SolverKind::DualAscent | SolverKind::PrimalNewton) {
+    let linear = matches!(kind, SolverKind::DualAscent | SolverKind::PrimalNewton);
+    if linear && problem.kernel().is_linear() && problem.reach().is_none() {
         return Ok(());
     }
-    let what = format!("tells classes apart: it does no {name}");
-    Err(refuse(kind, &what, "choose the solver primal-newton or dual-ascent, or auto"))
+    let (name, kernel, ball) = (problem.task().name(), problem.kernel().name(), problem.reach().is_some());
+    let what = match linear {
+        true if ball => format!("does no {name}"),
+        true => format!("does {name} with the linear kernel only, not {kernel}"),
+        false => format!("tells classes apart: it does no {name}"),
+    };
+    let solvers = match problem.kernel().is_linear() && !ball {
+        true => "primal-newton, dual-ascent, smo or block-smo",
+        false => "smo or block-smo",
+    };
+    Err(refuse(kind, &what, &format!("choose the solver {solvers}, or auto")))
 }
 
 /// The kernel must be linear.

@@ -50,7 +50,7 @@ use rand_pcg::Pcg64;
 use super::{Decision, Settings, Solution, SolverKind, dot, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, Loss, MarginProblem};
+use crate::problem::{Bias, FromNu, Loss, MarginProblem};
 
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 1000;
@@ -76,6 +76,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         ControlFlow::Break(stop) | ControlFlow::Continue(stop) => stop,
     };
     Solution {
+        from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: best.weights, bias: best.bias },
         alpha: Some(best.alpha),
         decision_values: None,

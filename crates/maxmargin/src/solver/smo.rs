@@ -43,8 +43,8 @@ use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
 
 pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     requirements::loss(SolverKind::Smo, problem, &[Loss::Hinge, Loss::Squared])?;
-    let vectors = 10 * 8 * problem.len() as u64;
-    requirements::memory(SolverKind::Smo, RowCache::bytes(problem.len()) + vectors, settings.memory)
+    let vectors = 10 * 8 * problem.variables() as u64;
+    requirements::memory(SolverKind::Smo, RowCache::bytes(problem.variables()) + vectors, settings.memory)
 }
 
 pub(super) fn solve(
@@ -53,6 +53,7 @@ pub(super) fn solve(
     start: Start,
     control: &mut dyn Control,
 ) -> Solution {
+    let start = start.of_dual(problem);
     super::solve_by_dual(problem, |dual| solve_dual_from(dual, settings, start, control))
 }
 

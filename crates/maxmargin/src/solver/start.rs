@@ -1,7 +1,7 @@
 //! Where a solver begins, and where it was between two steps.
 
 use super::SolverKind;
-use crate::problem::{Coupling, DualProblem};
+use crate::problem::{Coupling, DualProblem, MarginProblem, Norm};
 
 /// Where a solver begins. The optimum does not depend on it, the way there does.
 ///
@@ -11,7 +11,8 @@ use crate::problem::{Coupling, DualProblem};
 /// | `dual-ascent`, `primal-newton` | taken | from scratch |
 /// | all others | from scratch | from scratch |
 ///
-/// `l1-newton` takes [`Start::Weights`], all others begin from scratch with these: with the L1 norm w is not a sum over the rows.
+/// `l1-newton` and `primal-newton` take [`Start::Weights`], all others begin from scratch with these. With the L1 norm w is not a sum over
+/// the rows, and with a smooth loss the weights of a neighbouring C are nearer than its α, scaled, are.
 ///
 /// A solver that knows nothing of snapshots offers none; from scratch it ends in the same solution.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,6 +34,14 @@ pub enum Start {
 }
 
 impl Start {
+    /// The start of a problem's dual, which may have more variables than the problem has rows.
+    pub(super) fn of_dual(self, problem: &MarginProblem<'_>) -> Start {
+        match self {
+            Start::Alpha(alpha) => Start::Alpha(problem.dual_variables(alpha)),
+            start => start,
+        }
+    }
+
     /// The coefficients `α_i y_i` to begin at, where the start has them.
     pub(super) fn coefficients(&self, signs: &[f64]) -> Option<Vec<f64>> {
         match self {
@@ -70,6 +79,11 @@ impl Snapshot {
 }
 
 impl SolverKind {
+    /// Whether the solver begins at [`Start::Weights`] rather than at [`Start::Alpha`], where it has the choice.
+    pub(crate) fn prefers_weights(self, problem: &MarginProblem<'_>) -> bool {
+        problem.norm() == Norm::L1 || self == SolverKind::PrimalNewton && problem.row_loss().is_smooth()
+    }
+
     /// Whether the solver begins at a [`Start::Alpha`]; the others begin from scratch.
     pub fn takes_alpha(self) -> bool {
         matches!(self, SolverKind::Smo | SolverKind::BlockSmo | SolverKind::DualAscent | SolverKind::PrimalNewton)

@@ -42,6 +42,8 @@ impl StreamingSgd {
                 training_errors: usize::try_from(machine.errors).unwrap_or(usize::MAX),
                 rows,
                 cost: Some(Penalty::Lambda(lambda).cost(total)).filter(|cost| cost.is_finite()),
+                epsilon: None,
+                reach: None,
                 evidence: Evidence::None(NO_CERTIFICATE.into()),
                 notes: notes.clone(),
                 weights: Some(weights),

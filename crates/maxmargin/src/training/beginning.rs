@@ -5,7 +5,6 @@ use super::{Training, machine_cost};
 use crate::checkpoint::{Checkpoint, MachineState, parameters};
 use crate::error::Error;
 use crate::model::{Model, ModelParts, Pairing};
-use crate::problem::Norm;
 
 /// Where a training begins.
 #[derive(Clone, Debug)]
@@ -79,7 +78,7 @@ fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result
             let alpha = coefficient * sign * ratio; // (T.2)
             (alpha > 0.0 || parts.task.is_regression()).then_some((row, alpha))
         };
-        let point = (old.norm == Norm::L1).then(|| machine.weights.clone()).flatten().map(|w| (w, machine.bias));
+        let point = machine.weights.clone().map(|weights| (weights, machine.bias));
         let alpha = machine.support.iter().zip(&machine.coefficients).filter_map(alpha).collect();
         MachineState::Untouched { alpha, point }
     };

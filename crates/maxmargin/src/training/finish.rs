@@ -61,6 +61,8 @@ pub(super) fn finish(
         training_errors,
         rows: problem.len(),
         cost: cost.is_finite().then_some(cost).filter(|_| problem.penalised()),
+        epsilon: None,
+        reach: problem.reach(),
         evidence,
         notes: solution.notes,
         weights,
@@ -75,8 +77,8 @@ pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> us
     if problem.task().is_regression() {
         return 0;
     }
-    let wrong = |(&value, &sign): (&f64, &f64)| (value > 0.0) != (sign > 0.0);
-    values.iter().zip(problem.signs()).filter(|&pair| wrong(pair)).count()
+    let wrong = |&i: &usize| (problem.side(i, values[i]) > 0.0) != (problem.signs()[i] > 0.0);
+    (0..values.len()).filter(wrong).count()
 }
 
 /// Kernel values that cost little beside any training.
@@ -115,15 +117,15 @@ fn can_be_trusted(problem: &MarginProblem<'_>, solution: &Solution, evidence: &E
     else {
         return true;
     };
-    let (signs, costs) = (problem.signs(), problem.costs());
-    let matters = |&i: &usize| coefficients[i] != 0.0 || problem.loss().value(signs[i] * values[i]) > 0.0;
+    let (targets, costs, loss) = (problem.targets(), problem.costs(), problem.row_loss());
+    let matters = |&i: &usize| coefficients[i] != 0.0 || loss.value(targets[i], values[i]) > 0.0;
     let rows: Vec<usize> = (0..problem.len()).filter(matters).collect();
     let size = evidence.certificate().map_or(1.0, |found| found.primal.abs().max(1.0));
     let sample = SAMPLE.min(rows.len());
     let places: Vec<usize> = (0..sample).map(|k| rows[k * rows.len() / sample]).collect();
     let own = expansion(problem, &places, coefficients);
     let error = places.iter().zip(own).map(|(&i, own)| (own + bias - values[i]).abs()).fold(0.0, f64::max);
-    let slope = |&i: &usize| costs[i] * (2.0 * (1.0 - signs[i] * values[i])).max(1.0);
+    let slope = |&i: &usize| costs[i] * (2.0 * loss.slack(targets[i], values[i])).max(1.0);
     let slopes: f64 = rows.iter().map(slope).filter(|slope| slope.is_finite()).sum();
     error * slopes.max(1.0) <= 1e-7 * size
 }

@@ -81,6 +81,8 @@ impl Training {
                 training_errors: errors[k],
                 rows: problem.len(),
                 cost: problem.penalised().then_some(cost),
+                epsilon: None,
+                reach: None,
                 evidence: Evidence::None(TOGETHER.into()),
                 notes: std::mem::take(&mut notes),
                 weights: Some(weights.clone()),

@@ -29,6 +29,8 @@ pub enum Penalty {
     COverN(f64),
     /// λ
     Lambda(f64),
+    /// ν: the C at which the share ν of the rows are support vectors at least, and lie on the wrong side of the margin at most.
+    Nu(f64),
     /// No slack at all: C = ∞.
     Hard,
     /// No penalty on w (logistic regression only).
@@ -43,7 +45,8 @@ impl Penalty {
             Penalty::COverN(c) => c / total_weight,
             Penalty::Lambda(lambda) => 1.0 / (2.0 * total_weight * lambda), // (T.1)
             Penalty::Hard => f64::INFINITY,
-            Penalty::None => 1.0,
+            // C is found, see [`crate::problem::FromNu`].
+            Penalty::Nu(_) | Penalty::None => 1.0,
         }
     }
 
@@ -52,6 +55,8 @@ impl Penalty {
             Penalty::C(value) => ("C", value),
             Penalty::COverN(value) => ("c-over-n", value),
             Penalty::Lambda(value) => ("lambda", value),
+            Penalty::Nu(nu) if !(nu <= 1.0) => return Err(Error::parameter("nu", nu, "above 0 and at most 1")),
+            Penalty::Nu(value) => ("nu", value),
             Penalty::Hard | Penalty::None => return Ok(()),
         };
         if value > 0.0 && value.is_finite() {
@@ -168,10 +173,28 @@ impl TrainingParams {
             });
         }
         self.task.check(loss)?;
+        if matches!(self.penalty, Penalty::Nu(_)) {
+            self.check_nu(loss)?;
+        }
         if !self.task.is_classification() {
             self.check_without_classes()?;
         }
         Ok(Training { params: self, loss })
+    }
+
+    /// ν in the place of C goes with what has a C to find.
+    fn check_nu(&self, loss: Loss) -> Result<(), Error> {
+        let refuse = |what: &str, help: &str| Err(Error::Combination { what: what.into(), help: help.into() });
+        if loss != Loss::Hinge || self.bias != Bias::Explicit {
+            return refuse("nu goes with hinge loss and an explicit bias", "choose these, or C in the place of nu");
+        }
+        if !matches!(self.solver, None | Some(SolverKind::Smo | SolverKind::BlockSmo)) {
+            return refuse("the solver that was named has no way to meet a nu", "name smo or block-smo, or none");
+        }
+        if !matches!(self.way(), Multiclass::OneVsOne | Multiclass::OneVsRest) {
+            return refuse("classes that are trained together have no nu", "choose multiclass ovo or ovr, or C");
+        }
+        Ok(())
     }
 
     /// What only classes have must not be asked for where there are none.
@@ -187,6 +210,7 @@ impl TrainingParams {
             ("a positive label", self.positive.is_some()),
             ("a way to tell several classes apart", self.multiclass.is_some()),
             ("a hard margin", self.penalty == Penalty::Hard),
+            ("nu in the place of C", matches!(self.penalty, Penalty::Nu(_))),
         ];
         match asked.iter().find(|(_, asked)| *asked) {
             Some((name, _)) => Err(Error::Combination {

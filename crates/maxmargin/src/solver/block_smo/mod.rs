@@ -104,7 +104,7 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 fn need(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
     let matrix = problem.points().matrix();
     let in_classes = problem.gram().shared().map_or(0, ClassValues::bytes);
-    shared_bytes(matrix, settings.precision) + in_classes + own_bytes(matrix, problem.len(), settings.precision)
+    shared_bytes(matrix, settings.precision) + in_classes + own_bytes(matrix, problem.variables(), settings.precision)
 }
 
 /// Bytes that all machines of a training share: the data, and its rows laid out for products.
@@ -133,6 +133,7 @@ pub(super) fn solve(
     control: &mut dyn Control,
 ) -> Solution {
     let memory = settings.memory.saturating_sub(need(problem, settings));
+    let start = start.of_dual(problem);
     super::solve_by_dual(problem, |dual| solve_dual(dual, settings, memory, start, control))
 }
 

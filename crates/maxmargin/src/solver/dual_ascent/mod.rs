@@ -46,7 +46,7 @@ use super::start::{Start, feasible};
 use super::{Decision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, DualProblem, LinearProblem, Loss, MarginProblem};
+use crate::problem::{Bias, DualProblem, FromNu, LinearProblem, Loss, MarginProblem};
 
 pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let linear = problem.kernel().is_linear() && !problem.hard();
@@ -115,6 +115,7 @@ pub(super) fn solve_together(
     let starts: Vec<_> = starts.iter().zip(problems).map(|(start, own)| start.coefficients(own.signs())).collect();
     let found = linear::ascend(&linear, &starts, settings, control);
     let solution = |(found, problem): (linear::Ascent, &MarginProblem<'_>)| Solution {
+        from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: found.end.point.weights, bias: found.end.point.bias },
         alpha: Some(found.end.coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect()),
         decision_values: Some(found.end.values),

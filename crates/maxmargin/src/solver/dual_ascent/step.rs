@@ -20,17 +20,21 @@ pub(crate) struct Step {
 #[inline]
 pub(crate) fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, square: f64) -> Step {
     match loss {
-        RowLoss::Hinge | RowLoss::Squared | RowLoss::OneClass => {
+        RowLoss::Hinge | RowLoss::Squared | RowLoss::OneClass | RowLoss::Ball => {
             let (ridge, upper) = (loss.ridge(cost), loss.bound(cost));
-            let margin = if loss == RowLoss::OneClass { 0.0 } else { 1.0 };
-            let alpha = target * old;
-            let slope = target * f - margin + ridge * alpha;
+            let (sign, margin) = match loss {
+                RowLoss::OneClass => (1.0, 0.0),
+                RowLoss::Ball => (1.0, target),
+                _ => (target, 1.0),
+            };
+            let alpha = sign * old;
+            let slope = sign * f - margin + ridge * alpha;
             let at_bound = alpha <= 0.0 && slope >= 0.0 || alpha >= upper && slope <= 0.0;
             let curvature = square + ridge;
             // A row of zeros has no curvature and goes to the end of its box.
             let free = if curvature > 0.0 { alpha - slope / curvature } else { -slope.signum() * f64::INFINITY };
             let outward = (at_bound || slope == 0.0).then_some(slope.abs());
-            Step { target: target * free.clamp(0.0, upper), slope, outward }
+            Step { target: sign * free.clamp(0.0, upper), slope, outward }
         }
         RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => {
             let (ridge, bound) = (loss.ridge(cost), loss.bound(cost));

@@ -22,19 +22,27 @@
 //! Rows are visited in a new random order in each sweep. A row that is far from any change, by more than the largest violation
 //! of the sweep before, is left out until all the others are done.
 //!
+//! An explicit bias asks for `Σ_i α_ik = 0` as well, which no step of a single row can keep. So b is held near a centre b′, and
+//! the centre follows,
+//! ```text
+//! min (CS.1) + 1/(2ρ) Σ_k (b_k − b′_k)²,   b_k = b′_k + ρ Σ_i α_ik,   then b′ ← b                           (CS.4)
+//! ```
+//! which is the method of multipliers: where b no longer moves, `Σ_i α_ik = 0`, and nothing holds it. Within a centre the step is
+//! (CS.3) with `A = ‖x_i‖² + ρ`.
+//!
 //! # Stopping
-//! When no row violates (CS.2) by more than the tolerance, w being computed anew from α.
+//! When no row violates (CS.2) by more than the tolerance, w being computed anew from α, and b has moved by no more than that.
 //!
 //! # Cost
 //! A sweep costs 2 · non-zeros · classes, on one thread; memory: a number for each row and class, and for each column and class.
 //!
 //! # When to use
-//! For one linear machine over several classes with hinge loss and folded or no bias. With an explicit bias the α of all rows
-//! would hang together, and could not be moved a row at a time.
+//! For one linear machine over several classes with hinge loss.
 //!
 //! # Reference
 //! K. Crammer and Y. Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2, 2001;
-//! S. S. Keerthi et al., A sequential dual method for large scale multi-class linear SVMs, KDD 2008.
+//! S. S. Keerthi et al., A sequential dual method for large scale multi-class linear SVMs, KDD 2008; R. T. Rockafellar, Augmented
+//! Lagrangians and applications of the proximal point algorithm in convex programming, 1976.
 
 use std::ops::ControlFlow;
 
@@ -51,16 +59,13 @@ use crate::solver::{Settings, SolverKind, requirements};
 
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 100_000;
+/// The violation that rows may have before b is at rest, at first and as a part of what b moved by.
+const FIRST_TOLERANCE: f64 = 0.1;
+const PART_OF_MOVE: f64 = 0.1;
 /// Numbers that are multiplied between two questions to the caller.
 const WORK_A_POLL: usize = 1 << 21;
 
 pub(super) fn supports(problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    if problem.bias() == Bias::Explicit {
-        return Err(Error::Combination {
-            what: "multiclass crammer-singer moves one row at a time, which an explicit bias does not allow".into(),
-            help: "choose bias folded or none, or multiclass ovo or ovr".into(),
-        });
-    }
     let products = problem.products();
     let numbers = (problem.len() as u64 * 2).saturating_mul(products.lanes() as u64) + 2 * products.size() as u64;
     requirements::memory(SolverKind::DualAscent, numbers.saturating_mul(8), settings.memory)
@@ -73,8 +78,8 @@ pub(super) fn solve(
     control: &mut dyn Control,
 ) -> JointSolution {
     let mut ascent = Ascent::new(problem);
-    if let JointStart::Model { alpha, .. } = &start {
-        ascent.begin_at(alpha);
+    if let JointStart::Model { alpha, biases, .. } = &start {
+        ascent.begin_at(alpha, biases);
     }
     let mut iterations = 0;
     let stop = match ascent.run(settings, control, &mut iterations) {
@@ -96,8 +101,12 @@ struct Ascent<'p> {
     alpha: Vec<f64>,
     /// w_k side by side, a folded bias last.
     vectors: Vec<f64>,
-    /// ‖x_i‖², with the constant of a folded bias.
+    /// A of (CS.3): ‖x_i‖², with the constant of a folded bias, and with ρ for an explicit one.
     squares: Vec<f64>,
+    /// ρ of (CS.4)
+    proximity: f64,
+    /// b′ of (CS.4)
+    centre: Vec<f64>,
 }
 
 /// What a visit says of a row.
@@ -111,13 +120,22 @@ impl<'p> Ascent<'p> {
     fn new(problem: &'p JointProblem<'p>) -> Self {
         let products = problem.products();
         let lanes = products.lanes();
-        let squares = problem.rows().iter().map(|&row| problem.points().squared_norm(row)).collect();
+        let mut squares: Vec<f64> = problem.rows().iter().map(|&row| problem.points().squared_norm(row)).collect();
+        let mut proximity = 0.0;
+        if problem.bias() == Bias::Explicit {
+            // As much as the rows themselves move a value.
+            let mean = squares.iter().sum::<f64>() / squares.len() as f64;
+            proximity = if mean > 0.0 && mean.is_finite() { mean } else { 1.0 };
+            squares.iter_mut().for_each(|square| *square += proximity);
+        }
         let mut ascent = Ascent {
             problem,
             lanes,
             alpha: vec![0.0; problem.len() * lanes],
             vectors: vec![0.0; products.size()],
             squares,
+            proximity,
+            centre: vec![0.0; lanes],
         };
         // A row of zeros has no part in w, and costs the same whatever w is: its best α is known.
         for i in (0..problem.len()).filter(|&i| ascent.squares[i] == 0.0) {
@@ -129,8 +147,11 @@ impl<'p> Ascent<'p> {
         ascent
     }
 
-    /// Takes over α of a model, as far as they are feasible.
-    fn begin_at(&mut self, alpha: &[ClassAlpha]) {
+    /// Takes over α of a model, as far as they are feasible, and its b as a centre.
+    fn begin_at(&mut self, alpha: &[ClassAlpha], biases: &[f64]) {
+        if self.problem.bias() == Bias::Explicit && biases.iter().all(|bias| bias.is_finite()) {
+            self.centre.iter_mut().zip(biases).for_each(|(centre, &bias)| *centre = bias);
+        }
         for (k, list) in alpha.iter().enumerate().take(self.problem.classes()) {
             for &(i, value) in list.iter().filter(|(i, value)| *i < self.problem.len() && value.is_finite()) {
                 if k != self.problem.codes()[i] as usize && self.squares[i] > 0.0 {
@@ -156,11 +177,35 @@ impl<'p> Ascent<'p> {
             0.0
         };
         self.vectors = self.problem.products().pass(pass, work, poll)?.pulls;
-        if self.problem.bias() == Bias::None {
-            let end = self.vectors.len() - self.lanes;
-            self.vectors[end..].fill(0.0);
+        let (bias, proximity, centre) = (self.problem.bias(), self.proximity, self.centre.clone());
+        let line = self.biases();
+        match bias {
+            Bias::None => line.fill(0.0),
+            Bias::Folded => {}
+            Bias::Explicit => line.iter_mut().zip(&centre).for_each(|(b, centre)| *b = centre + proximity * *b), // (CS.4)
         }
         ControlFlow::Continue(())
+    }
+
+    /// b, behind the weights.
+    fn biases(&mut self) -> &mut [f64] {
+        let end = self.vectors.len() - self.lanes;
+        &mut self.vectors[end..]
+    }
+
+    /// How far b is from its centre.
+    fn moved(&self) -> f64 {
+        let end = self.vectors.len() - self.lanes;
+        self.vectors[end..].iter().zip(&self.centre).map(|(b, centre)| (b - centre).abs()).fold(0.0, f64::max)
+    }
+
+    /// b′ ← b, the last of (CS.4); b goes on by as much again, since α stays.
+    fn follow(&mut self) {
+        let centre = std::mem::take(&mut self.centre);
+        let line = self.biases();
+        let next = line.to_vec();
+        line.iter_mut().zip(&centre).for_each(|(b, centre)| *b += *b - centre);
+        self.centre = next;
     }
 
     fn is_finite(&self) -> bool {
@@ -198,6 +243,9 @@ impl<'p> Ascent<'p> {
         let (mut scratch, mut last) = (Scratch::new(self.lanes), f64::INFINITY);
         let mut progress = Progress::default();
         let (mut best, mut idle) = (f64::INFINITY, 0);
+        let explicit = problem.bias() == Bias::Explicit;
+        // As long as b moves, its centre is not worth more than a part of that.
+        let mut wanted = if explicit { settings.tolerance.max(FIRST_TOLERANCE) } else { settings.tolerance };
         self.weights_of_alpha(&mut || control.poll(progress))?;
         loop {
             progress.iteration = *iterations;
@@ -218,14 +266,23 @@ impl<'p> Ascent<'p> {
             }
             *iterations += 1;
             active = kept;
-            last = if active.len() < all.len() { most } else { most.max(settings.tolerance) };
+            last = if active.len() < all.len() { most } else { most.max(wanted) };
             progress.violation = Some(most);
             if !most.is_finite() {
                 return ControlFlow::Continue(Stop::Stalled);
             }
             let limit = *iterations >= settings.max_iterations.unwrap_or(MAX_SWEEPS);
-            if most <= settings.tolerance || active.is_empty() || limit {
-                let found = self.violation(&mut || control.poll(progress))?;
+            if most <= wanted || active.is_empty() || limit {
+                let mut found = self.violation(&mut || control.poll(progress))?;
+                if explicit {
+                    let ready = found <= wanted;
+                    let moved = self.moved();
+                    found = found.max(moved);
+                    if ready && found > settings.tolerance {
+                        self.follow();
+                        wanted = (PART_OF_MOVE * moved).clamp(settings.tolerance, FIRST_TOLERANCE);
+                    }
+                }
                 progress.violation = Some(found);
                 if found <= settings.tolerance {
                     return ControlFlow::Continue(Stop::Converged);
@@ -285,9 +342,12 @@ impl<'p> Ascent<'p> {
         let next = rest.min(cost);
         (change[own], alpha[own]) = (next - alpha[own], next);
         products.add_row(i, &scratch.change, &mut self.vectors);
-        if self.problem.bias() == Bias::None {
-            let end = self.vectors.len() - lanes;
-            self.vectors[end..].fill(0.0);
+        let (bias, more) = (self.problem.bias(), self.proximity - 1.0);
+        match bias {
+            Bias::None => self.biases().fill(0.0),
+            Bias::Folded => {}
+            // The row has moved b as a constant 1 would have.
+            Bias::Explicit => self.biases().iter_mut().zip(&scratch.change).for_each(|(b, change)| *b += more * change),
         }
         Visit { violation, distance: 0.0 }
     }

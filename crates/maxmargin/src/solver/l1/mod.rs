@@ -54,7 +54,7 @@ use super::{Decision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{
-    Bias, Direction, LinearProblem, Loss, MarginProblem, Passes, RowLoss, RowState, RowSums, dual_point,
+    Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowLoss, RowState, RowSums, dual_point,
     largest_product,
 };
 use by_columns::{ByColumns, Columns};
@@ -98,6 +98,7 @@ pub(super) fn solve(
     };
     let alpha = search.state.coefficients.iter().zip(problem.signs()).map(|(c, sign)| (c * sign).max(0.0)).collect();
     Solution {
+        from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: search.point.weights, bias: search.point.bias },
         alpha: Some(alpha),
         decision_values: Some(search.state.values),

@@ -57,7 +57,7 @@ use self::pooled::{Pooled, Sample};
 use super::{Decision, Settings, Solution, SolverKind, Threshold, dot, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, MarginProblem};
+use crate::problem::{Bias, FromNu, MarginProblem};
 
 pub(super) use joint::{solve as solve_joint, supports as supports_joint};
 pub use projection::{Projection, projection};
@@ -92,6 +92,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         notes.push(format!("the Fisher criterion is {criterion:.6}"));
     }
     Solution {
+        from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: direction, bias: if bias.is_finite() { bias } else { 0.0 } },
         alpha: None,
         decision_values: None,

@@ -57,7 +57,7 @@ use super::start::Start;
 use super::{Decision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, Direction, LinearProblem, Loss, MarginProblem, Passes, RowState, RowSums, dot};
+use crate::problem::{Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowState, RowSums, dot};
 use direction::{Directions, System};
 use sample::Sample;
 
@@ -99,9 +99,19 @@ pub(super) fn solve(
     control: &mut dyn Control,
 ) -> Solution {
     let linear = LinearProblem::of_margin(problem);
-    let found = minimise(&linear, settings, start.coefficients(problem.signs()).as_deref(), control);
+    let mut search = Search::new(&linear, settings);
+    match start {
+        Start::Weights { weights, bias } => search.begin_at_point(Direction { weights, bias }),
+        start => {
+            if let Some(coefficients) = start.coefficients(problem.signs()) {
+                search.begin_at(&coefficients);
+            }
+        }
+    }
+    let found = search.finish(settings, control);
     let alpha = found.coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect();
     Solution {
+        from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: found.point.weights, bias: found.point.bias },
         alpha: Some(alpha),
         decision_values: Some(found.values),
@@ -112,39 +122,15 @@ pub(super) fn solve(
 }
 
 /// A solution of a linear problem.
-pub(super) struct Minimum {
+struct Minimum {
     /// w and b.
-    pub(super) point: Direction,
+    point: Direction,
     /// c_i
-    pub(super) coefficients: Vec<f64>,
+    coefficients: Vec<f64>,
     /// f_i
-    pub(super) values: Vec<f64>,
-    pub(super) stop: Stop,
-    pub(super) steps: u64,
-}
-
-/// Minimises (LP.1).
-pub(super) fn minimise(
-    problem: &LinearProblem<'_>,
-    settings: &Settings,
-    start: Option<&[f64]>,
-    control: &mut dyn Control,
-) -> Minimum {
-    let mut search = Search::new(problem, settings, start);
-    let stop = match search.run(settings, control) {
-        ControlFlow::Break(stop) | ControlFlow::Continue(stop) => stop,
-    };
-    if problem.bias == Bias::Explicit {
-        // Those at a bound stay there: off it, by however little, they would violate the optimality conditions.
-        problem.balance_free(&mut search.state.coefficients);
-    }
-    Minimum {
-        point: search.point,
-        coefficients: search.state.coefficients,
-        values: search.state.values,
-        stop,
-        steps: search.steps,
-    }
+    values: Vec<f64>,
+    stop: Stop,
+    steps: u64,
 }
 
 struct Search<'p, 'a> {
@@ -183,7 +169,7 @@ struct Found {
 }
 
 impl<'p, 'a> Search<'p, 'a> {
-    fn new(problem: &'p LinearProblem<'a>, settings: &Settings, start: Option<&[f64]>) -> Self {
+    fn new(problem: &'p LinearProblem<'a>, settings: &Settings) -> Self {
         let (rows, scale) = (problem.len(), problem.scale());
         let centres = if problem.loss.is_smooth() { Vec::new() } else { vec![0.0; rows] };
         let state = RowState {
@@ -194,7 +180,7 @@ impl<'p, 'a> Search<'p, 'a> {
             centres,
             sharpness: FIRST_SHARPNESS / scale,
         };
-        let mut search = Search {
+        Search {
             problem,
             passes: Passes::new(problem),
             directions: Directions::new(problem, settings.memory),
@@ -205,16 +191,25 @@ impl<'p, 'a> Search<'p, 'a> {
             start: None,
             first: None,
             steps: 0,
-        };
-        if let Some(start) = start.filter(|start| start.len() == rows) {
-            search.begin_at(start);
         }
-        search
+    }
+
+    /// Begins at the weights of a related problem.
+    fn begin_at_point(&mut self, mut point: Direction) {
+        if self.problem.bias == Bias::None {
+            point.bias = 0.0;
+        }
+        if point.weights.len() == self.problem.columns() && point.is_finite() {
+            self.start = Some(point);
+        }
     }
 
     /// Begins where the coefficients of a related problem lead to.
     fn begin_at(&mut self, start: &[f64]) {
         let problem = self.problem;
+        if start.len() != problem.len() {
+            return;
+        }
         let coefficients: Vec<f64> =
             (0..problem.len()).map(|i| problem.loss.clipped(start[i], problem.targets[i], problem.costs[i])).collect();
         let mut point = self.passes.combine(&coefficients);
@@ -230,6 +225,19 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
+    /// Minimises (LP.1), from where the search has begun.
+    fn finish(mut self, settings: &Settings, control: &mut dyn Control) -> Minimum {
+        let stop = match self.run(settings, control) {
+            ControlFlow::Break(stop) | ControlFlow::Continue(stop) => stop,
+        };
+        if self.problem.bias == Bias::Explicit {
+            // Those at a bound stay there: off it, by however little, they would violate the optimality conditions.
+            self.problem.balance_free(&mut self.state.coefficients);
+        }
+        let Search { state, point, steps, .. } = self;
+        Minimum { point, coefficients: state.coefficients, values: state.values, stop, steps }
+    }
+
     /// Begins at a sample, unless the search has begun elsewhere, and goes down from there.
     fn run(&mut self, settings: &Settings, control: &mut dyn Control) -> ControlFlow<Stop, Stop> {
         if self.start.is_none() {
@@ -242,7 +250,7 @@ impl<'p, 'a> Search<'p, 'a> {
     fn begin_at_sample(&mut self, settings: &Settings, control: &mut dyn Control) -> ControlFlow<Stop> {
         let Some(sample) = Sample::of(self.problem) else { return ControlFlow::Continue(()) };
         let part = sample.problem(self.problem);
-        let mut search = Search::new(&part, settings, None);
+        let mut search = Search::new(&part, settings);
         search.begin_at_sample(settings, control)?;
         search.descend(Goal::Rough, control)?;
         let (point, first, sharpness) = (search.point, search.first, search.state.sharpness);
@@ -564,7 +572,7 @@ mod tests {
                 let [at_zero, at_sample] = [false, true].map(|sampled| {
                     fixture.with(|problem| {
                         let linear = LinearProblem::of_margin(problem);
-                        let mut search = Search::new(&linear, &settings, None);
+                        let mut search = Search::new(&linear, &settings);
                         let end = match sampled {
                             true => search.run(&settings, &mut crate::control::Unattended),
                             false => search.descend(Goal::Settings(&settings), &mut crate::control::Unattended),
@@ -591,7 +599,7 @@ mod tests {
                 let found = fixture.with(|problem| {
                     let linear = LinearProblem::of_margin(problem);
                     let settings = tolerance(1e-8);
-                    let mut search = Search::new(&linear, &settings, None);
+                    let mut search = Search::new(&linear, &settings);
                     search.directions = Directions::without_matrix(steered);
                     let end = search.descend(Goal::Settings(&settings), &mut crate::control::Unattended);
                     assert_eq!(end, ControlFlow::Continue(Stop::Converged), "{loss:?} {bias:?}");

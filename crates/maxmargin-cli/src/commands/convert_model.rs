@@ -1,0 +1,39 @@
+//! `convert-model`: a model from one program's file to another's.
+
+use maxmargin_io::{liblinear_model_to_text, libsvm_model_to_text, save_atomically, save_model};
+
+use crate::arguments::{ConvertModel, ModelFormat};
+use crate::exit::ExitCode;
+use crate::failure::Failure;
+use crate::interrupt::{self, Phase};
+use crate::model_file;
+use crate::output::{self, Target};
+
+/// Converts.
+pub(super) fn run(arguments: &ConvertModel) -> Result<ExitCode, Failure> {
+    let format = match (arguments.to, arguments.output.extension().and_then(|name| name.to_str())) {
+        (Some(format), _) => format,
+        (None, Some("mm")) => ModelFormat::Own,
+        (None, _) => {
+            return Err(Failure::new(
+                "a name without .mm does not say whose file it is to be",
+                "add --to libsvm, --to liblinear or --to maxmargin",
+            ));
+        }
+    };
+    let target = Target::new(&arguments.output, &[&arguments.model])?;
+    let model = model_file::load(&arguments.model)?;
+    let text = match format {
+        ModelFormat::Own => None,
+        ModelFormat::Libsvm => Some(libsvm_model_to_text(&model, None)?),
+        ModelFormat::Liblinear => Some(liblinear_model_to_text(&model)?),
+    };
+    interrupt::during(Phase::Saving, || match &text {
+        Some(text) => save_atomically(target.path(), text.as_bytes()),
+        None => save_model(target.path(), &model),
+    })?;
+    if !arguments.quiet {
+        output::print(&format!("wrote {}\n", target.shown()))?;
+    }
+    Ok(ExitCode::Done)
+}

@@ -1,0 +1,399 @@
+//! LIBSVM's model files.
+//!
+//! ```text
+//! svm_type c_svc          c_svc nu_svc one_class epsilon_svr nu_svr
+//! kernel_type rbf         linear polynomial rbf sigmoid; then degree, gamma, coef0 as the kernel has them
+//! nr_class 3
+//! total_sv 21
+//! rho 0.1 -0.2 0.3        one for each pair of classes (i, j), i < j, in the order of `label`
+//! label 1 2 3
+//! nr_sv 7 7 7             the vectors are in the order of their classes
+//! SV
+//! 0.5 -1 1:0.3 4:1        nr_class − 1 coefficients, then the vector
+//! ```
+//!
+//! A vector of class i has its coefficient for the pair with class j in place j − 1 where j > i, else in place j, and
+//!
+//! ```text
+//! f_ij(x) = Σ c k(x, x_s) − ρ_ij > 0   speaks for class i                              (LS.1)
+//! ```
+
+use std::fmt::Write as _;
+
+use maxmargin::Model;
+use maxmargin::data::{Label, Matrix};
+use maxmargin::error::quoted;
+use maxmargin::kernel::{KernelFunction, Linear, Polynomial, Rbf, Sigmoid};
+use maxmargin::model::{Machine, Multiclass, Pairing};
+use maxmargin::problem::{Bias, Loss, Norm, Task};
+use maxmargin::training::Penalty;
+
+use super::{Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, machine, not_writable, put_entries, sorted};
+use crate::error::Error;
+
+/// The head of a file.
+#[derive(Default)]
+struct Head {
+    kind: Option<Task>,
+    kernel: Option<String>,
+    degree: Option<u32>,
+    gamma: Option<f64>,
+    coef0: Option<f64>,
+    classes: Option<usize>,
+    total: Option<usize>,
+    rho: Option<Vec<f64>>,
+    labels: Option<Vec<i64>>,
+    sizes: Option<Vec<usize>>,
+}
+
+/// A model from the text of a LIBSVM file called `path`. Probabilities that it may hold are left out.
+///
+/// # Errors
+/// When the text is none, names a kernel of a table (`precomputed`), or holds numbers that do not fit each other; the message names the
+/// line.
+pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
+    let mut lines = Lines::new(text, path);
+    let mut head = Head::default();
+    loop {
+        let (name, words) = lines.entry("an entry such as `svm_type c_svc`, or `SV`")?;
+        if name == "SV" {
+            break;
+        }
+        head.take(name, &words, &lines)?;
+    }
+    let lacks = |name: &str| lines.fault("`SV`", &format!("the entry {name} before it"));
+    let task = head.kind.ok_or_else(|| lacks("svm_type"))?;
+    let count = head.classes.ok_or_else(|| lacks("nr_class"))?;
+    let total = head.total.ok_or_else(|| lacks("total_sv"))?;
+    let rho = head.rho.take().ok_or_else(|| lacks("rho"))?;
+    let kernel = head.kernel(&lacks)?;
+    let several = task.is_classification();
+    let pairs = if several { count * (count - 1) / 2 } else { 1 };
+    if rho.len() != pairs {
+        return Err(lines.fault(&format!("{} numbers of rho", rho.len()), &format!("{pairs}, for {count} classes")));
+    }
+    let (labels, sizes) = match several {
+        true => (head.labels.take().ok_or_else(|| lacks("label"))?, head.sizes.take().ok_or_else(|| lacks("nr_sv"))?),
+        false => (Vec::new(), vec![total]),
+    };
+    if several && (labels.len() != count || sizes.len() != count || sizes.iter().sum::<usize>() != total) {
+        let found = format!("{} labels, {} counts of vectors", labels.len(), sizes.len());
+        return Err(lines.fault(&found, &format!("{count} of each, the counts adding up to {total}")));
+    }
+    let vectors = Vectors::read(&mut lines, total, if several { count - 1 } else { 1 })?;
+    lines.end()?;
+    let columns = vectors.columns;
+    let matrix = vectors.matrix(path)?;
+    let coefficients = vectors.coefficients;
+    let Some((classes, places)) = sorted(&labels) else {
+        return Err(lines.fault("a label that comes twice", "each label once"));
+    };
+    let mut starts = vec![0];
+    sizes.iter().for_each(|size| starts.push(starts[starts.len() - 1] + size));
+    let mut machines = Vec::new();
+    if several {
+        let mut of_class = vec![0; count];
+        places.iter().enumerate().for_each(|(place, &class)| of_class[class] = place);
+        for pairing @ Pairing { positive, negative } in Multiclass::OneVsOne.pairings(count) {
+            let (own, other) = (of_class[positive], of_class[negative.unwrap_or(0)]);
+            let (first, second) = (own.min(other), own.max(other));
+            // (LS.1) speaks for the class that comes first in the file, our f for the positive one.
+            let sign = if own == first { 1.0 } else { -1.0 };
+            let pair = first * count - first * (first + 1) / 2 + second - first - 1;
+            let mut found = machine(pairing, -sign * rho[pair]);
+            for (class, place) in [(first, second - 1), (second, first)] {
+                for vector in starts[class]..starts[class + 1] {
+                    let coefficient = sign * coefficients[vector][place];
+                    if coefficient != 0.0 {
+                        found.support.push(vector as u32);
+                        found.coefficients.push(coefficient);
+                    }
+                }
+            }
+            machines.push(found);
+        }
+    } else {
+        let positive = usize::from(!task.is_regression());
+        let negative = (!task.is_regression()).then_some(0);
+        let mut found = machine(Pairing { positive, negative }, -rho[0]);
+        found.support = (0..total as u32).collect();
+        found.coefficients = coefficients.iter().map(|line| line[0]).collect();
+        machines.push(found);
+    }
+    let linear = kernel.is_linear();
+    if linear {
+        machines.iter_mut().for_each(|machine| into_weights(machine, &matrix));
+    }
+    let classes = match task {
+        Task::OneClass { .. } => ["-1", "1"].map(Label::new).to_vec(),
+        _ => classes,
+    };
+    let multiclass = Multiclass::OneVsOne;
+    let vectors = (!linear).then_some(matrix);
+    let (loss, norm) = (Loss::Hinge, Norm::L2);
+    Read { task, kernel, loss, norm, solver: "libsvm", multiclass, classes, columns, machines, vectors }.model(path)
+}
+
+impl Head {
+    /// Takes an entry.
+    fn take(&mut self, name: &str, words: &[&str], lines: &Lines<'_>) -> Result<(), Error> {
+        match name {
+            "svm_type" => {
+                self.kind = Some(match words {
+                    ["c_svc" | "nu_svc"] => Task::Classification,
+                    ["one_class"] => Task::OneClass { nu: 0.5 },
+                    ["epsilon_svr" | "nu_svr"] => Task::Regression { epsilon: 0.0 },
+                    _ => return Err(lines.fault(&quoted(&words.join(" ")), "a type of machine such as c_svc")),
+                });
+            }
+            "kernel_type" => self.kernel = Some(words.join(" ")),
+            "degree" => self.degree = Some(lines.single(words, "a whole number")?),
+            "gamma" => self.gamma = Some(lines.single(words, "a number")?),
+            "coef0" => self.coef0 = Some(lines.single(words, "a number")?),
+            "nr_class" => {
+                let count: usize = lines.single(words, "a number of classes")?;
+                if !(2..=MOST_CLASSES).contains(&count) {
+                    return Err(lines.fault(&count.to_string(), &format!("2 to {MOST_CLASSES} classes")));
+                }
+                self.classes = Some(count);
+            }
+            "total_sv" => self.total = Some(lines.single(words, "a number of vectors")?),
+            "rho" => self.rho = Some(lines.numbers(words, words.len(), "numbers")?),
+            "label" => {
+                let label = |word: &&str| lines.number(word, "whole numbers");
+                self.labels = Some(words.iter().map(label).collect::<Result<_, _>>()?);
+            }
+            "nr_sv" => {
+                let size = |word: &&str| lines.number(word, "numbers of vectors");
+                self.sizes = Some(words.iter().map(size).collect::<Result<_, _>>()?);
+            }
+            // Of probabilities nothing is kept.
+            "probA" | "probB" | "prob_density_marks" => {}
+            _ => return Err(lines.fault(&quoted(name), "an entry of a LIBSVM model")),
+        }
+        Ok(())
+    }
+
+    fn kernel(&self, lacks: &dyn Fn(&str) -> Error) -> Result<KernelFunction, Error> {
+        let gamma = || self.gamma.ok_or_else(|| lacks("gamma"));
+        let coef0 = || self.coef0.ok_or_else(|| lacks("coef0"));
+        Ok(match self.kernel.as_deref() {
+            Some("linear") => KernelFunction::Linear(Linear {}),
+            Some("polynomial") => {
+                let degree = self.degree.ok_or_else(|| lacks("degree"))?;
+                KernelFunction::Polynomial(Polynomial { gamma: gamma()?, coef0: coef0()?, degree })
+            }
+            Some("rbf") => KernelFunction::Rbf(Rbf { gamma: gamma()? }),
+            Some("sigmoid") => KernelFunction::Sigmoid(Sigmoid { gamma: gamma()?, coef0: coef0()? }),
+            _ => return Err(lacks("kernel_type linear, polynomial, rbf or sigmoid")),
+        })
+    }
+}
+
+/// The vectors of a file, as they are read.
+#[derive(Default)]
+struct Vectors {
+    coefficients: Vec<Vec<f64>>,
+    offsets: Vec<u64>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    columns: usize,
+}
+
+impl Vectors {
+    fn read(lines: &mut Lines<'_>, total: usize, count: usize) -> Result<Self, Error> {
+        let mut found = Vectors { offsets: vec![0], ..Vectors::default() };
+        for number in 0..total {
+            let line = lines.next(&format!("vector {} of {total}", number + 1))?;
+            let mut words = line.split_ascii_whitespace();
+            let coefficients: Vec<&str> = words.by_ref().take(count).collect();
+            found.coefficients.push(lines.numbers(&coefficients, count, "coefficients before the vector")?);
+            let mut last = 0;
+            for word in words {
+                let expected = "column:value, columns counted from 1 and increasing";
+                let (column, value) = word.split_once(':').ok_or_else(|| lines.fault(&quoted(word), expected))?;
+                let column: usize = lines.number(column, expected)?;
+                if column <= last || column > MOST_COLUMNS {
+                    return Err(lines.fault(&quoted(word), expected));
+                }
+                last = column;
+                found.columns = found.columns.max(column);
+                found.indices.push(column as u32 - 1);
+                found.values.push(lines.finite(value, expected)?);
+            }
+            found.offsets.push(found.indices.len() as u64);
+        }
+        Ok(found)
+    }
+
+    fn matrix(&self, path: &str) -> Result<Matrix, Error> {
+        let (offsets, indices, values) = (self.offsets.clone(), self.indices.clone(), self.values.clone());
+        Matrix::sparse(self.coefficients.len(), self.columns, offsets, indices, values)
+            .map_err(|error| Error::Data { path: path.into(), error })
+    }
+}
+
+/// A linear machine has weights in the place of vectors.
+fn into_weights(machine: &mut Machine, matrix: &Matrix) {
+    let mut weights = vec![0.0; matrix.columns()];
+    for (&vector, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
+        matrix.add_scaled(vector as usize, coefficient, &mut weights);
+    }
+    machine.weights = Some(weights);
+    machine.support.clear();
+    machine.coefficients.clear();
+}
+
+/// The text of a model for LIBSVM. `order` has our classes in the order that its file is to name them in; `None` is our own. A linear
+/// model has a vector for each machine, its weights.
+///
+/// # Errors
+/// When the model is none that LIBSVM has: scaled, with another kernel, with labels that are no whole numbers, or with several
+/// classes other than by pairs.
+pub fn libsvm_model_to_text(model: &Model, order: Option<&[usize]>) -> Result<String, Error> {
+    let parts = model.parts();
+    let labels = check_writable(model, "LIBSVM")?;
+    let count = labels.len().max(2);
+    let several = parts.task.is_classification();
+    if several && count > 2 && parts.multiclass != Multiclass::OneVsOne {
+        return not_writable("LIBSVM tells several classes apart by pairs only", "train with --multiclass ovo");
+    }
+    if matches!(parts.task, Task::Svdd { .. }) {
+        return not_writable("LIBSVM's file has no place for a ball", "train with --task one-class");
+    }
+    if parts.bias == Bias::Folded && !parts.kernel.is_linear() {
+        return not_writable("LIBSVM's kernels have no folded bias", "train with --bias explicit or none");
+    }
+    let own: Vec<usize> = (0..labels.len()).collect();
+    let order = order.filter(|order| order.len() == labels.len()).unwrap_or(&own);
+    let mut text = String::new();
+    let kind = match (parts.task, parts.penalty) {
+        (Task::Classification, Penalty::Nu(_)) => "nu_svc",
+        (Task::Classification, _) => "c_svc",
+        (Task::OneClass { .. } | Task::Svdd { .. }, _) => "one_class",
+        (Task::Regression { .. }, _) => "epsilon_svr",
+        (Task::NuRegression { .. }, _) => "nu_svr",
+    };
+    let _ = writeln!(text, "svm_type {kind}");
+    let _ = match &parts.kernel {
+        KernelFunction::Linear(_) => writeln!(text, "kernel_type linear"),
+        KernelFunction::Polynomial(Polynomial { gamma, coef0, degree }) => {
+            writeln!(text, "kernel_type polynomial\ndegree {degree}\ngamma {gamma}\ncoef0 {coef0}")
+        }
+        KernelFunction::Rbf(Rbf { gamma }) => writeln!(text, "kernel_type rbf\ngamma {gamma}"),
+        KernelFunction::Sigmoid(Sigmoid { gamma, coef0 }) => {
+            writeln!(text, "kernel_type sigmoid\ngamma {gamma}\ncoef0 {coef0}")
+        }
+        other => {
+            return not_writable(
+                format!("LIBSVM has no kernel {other}"),
+                "train with the kernel linear, polynomial, rbf or sigmoid",
+            );
+        }
+    };
+    let table = Table::of(model, order)?;
+    let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(" ");
+    let _ = writeln!(text, "nr_class {count}\ntotal_sv {}", table.lines.len());
+    let _ = writeln!(text, "rho {}", list(&mut table.rho.iter().map(f64::to_string)));
+    if several {
+        let _ = writeln!(text, "label {}", list(&mut order.iter().map(|&class| labels[class].to_string())));
+        let _ = writeln!(text, "nr_sv {}", list(&mut table.sizes.iter().map(usize::to_string)));
+    }
+    text.push_str("SV\n");
+    for (coefficients, source) in &table.lines {
+        coefficients.iter().for_each(|coefficient| {
+            let _ = write!(text, "{coefficient} ");
+        });
+        match (source, &parts.vectors) {
+            (Source::Vector(place), Some(vectors)) => put_entries(&mut text, vectors, *place),
+            (Source::Weights(machine), _) => {
+                let weights = parts.machines[*machine].weights.iter().flatten().enumerate();
+                weights.filter(|(_, weight)| **weight != 0.0).for_each(|(column, weight)| {
+                    let _ = write!(text, "{}:{weight} ", column + 1);
+                });
+            }
+            (Source::Vector(_), None) => {}
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Where the numbers of a vector are.
+#[derive(Clone, Copy)]
+enum Source {
+    /// A place in the pool.
+    Vector(usize),
+    /// The weights of a machine.
+    Weights(usize),
+}
+
+/// The vectors in the order of LIBSVM's file, with their coefficients.
+struct Table {
+    rho: Vec<f64>,
+    sizes: Vec<usize>,
+    lines: Vec<(Vec<f64>, Source)>,
+}
+
+impl Table {
+    fn of(model: &Model, order: &[usize]) -> Result<Self, Error> {
+        let machines = model.machines();
+        let linear = model.parts().kernel.is_linear();
+        if !model.task().is_classification() {
+            let machine = &machines[0];
+            let lines = match linear {
+                true => vec![(vec![1.0], Source::Weights(0))],
+                false => {
+                    let pairs = machine.support.iter().zip(&machine.coefficients);
+                    pairs.map(|(&place, &coefficient)| (vec![coefficient], Source::Vector(place as usize))).collect()
+                }
+            };
+            return Ok(Table { rho: vec![-machine.bias], sizes: vec![lines.len()], lines });
+        }
+        let count = order.len();
+        let mut rho = Vec::new();
+        let mut of_class: Vec<Vec<(Vec<f64>, Source)>> = vec![Vec::new(); count];
+        // For each vector of the pool the class in the file that it is of, and its coefficients.
+        let pool = model.parts().support_rows.len();
+        let mut class_of: Vec<Option<usize>> = vec![None; pool];
+        let mut coefficients = vec![vec![0.0; count - 1]; if linear { 0 } else { pool }];
+        for first in 0..count {
+            for second in first + 1..count {
+                let (a, b) = (order[first], order[second]);
+                let pairing = Pairing { positive: a.max(b), negative: Some(a.min(b)) };
+                let Some(number) = machines.iter().position(|machine| machine.pairing == pairing) else {
+                    return not_writable("a pair of classes has no machine", "train the model again");
+                };
+                let machine = &machines[number];
+                // (LS.1) speaks for the first, our f for the positive class.
+                let sign = if a > b { 1.0 } else { -1.0 };
+                rho.push(-sign * machine.bias);
+                if linear {
+                    let mut line = vec![0.0; count - 1];
+                    line[second - 1] = sign;
+                    of_class[first].push((line, Source::Weights(number)));
+                    continue;
+                }
+                for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
+                    let coefficient = sign * coefficient;
+                    let (class, column) = if coefficient > 0.0 { (first, second - 1) } else { (second, first) };
+                    if class_of[place as usize].is_some_and(|known| known != class) {
+                        return not_writable(
+                            "a vector speaks for two classes, which LIBSVM's file has no place for",
+                            "train with the solver smo or block-smo",
+                        );
+                    }
+                    class_of[place as usize] = Some(class);
+                    coefficients[place as usize][column] = coefficient;
+                }
+            }
+        }
+        for (place, line) in coefficients.into_iter().enumerate() {
+            if let Some(class) = class_of[place] {
+                of_class[class].push((line, Source::Vector(place)));
+            }
+        }
+        let sizes = of_class.iter().map(Vec::len).collect();
+        Ok(Table { rho, sizes, lines: of_class.into_iter().flatten().collect() })
+    }
+}

@@ -1,0 +1,272 @@
+//! Models of other programs, in and out: LIBSVM's and LIBLINEAR's text files.
+//!
+//! What their files have no place for (scaling, names of columns, certificates) is refused or said, never dropped in silence. A model
+//! that was read has no certificate, because nothing is known of its training.
+
+mod liblinear;
+mod libsvm;
+
+use std::fmt::Write as _;
+
+use maxmargin::Model;
+use maxmargin::certificate::Evidence;
+use maxmargin::control::Stop;
+use maxmargin::data::{Label, Matrix};
+use maxmargin::error::quoted;
+use maxmargin::kernel::KernelFunction;
+use maxmargin::model::{Machine, ModelParts, Multiclass, Pairing};
+use maxmargin::problem::{Bias, Loss, Norm, Task};
+use maxmargin::training::Penalty;
+
+use crate::error::Error;
+pub use liblinear::{liblinear_model_from_text, liblinear_model_to_text};
+pub use libsvm::{libsvm_model_from_text, libsvm_model_to_text};
+
+/// Why a model of another program has no certificate.
+const NO_CERTIFICATE: &str = "the model was read from another program's file, which says nothing of its training";
+/// The most classes, columns and vectors that a file may claim.
+const MOST_CLASSES: usize = 100_000;
+const MOST_COLUMNS: usize = 100_000_000;
+
+/// The program that a model file in text is of, by its first word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForeignModel {
+    /// LIBSVM.
+    Libsvm,
+    /// LIBLINEAR.
+    Liblinear,
+}
+
+impl ForeignModel {
+    /// Which one it is, if any.
+    pub fn of_text(bytes: &[u8]) -> Option<Self> {
+        let known = [(&b"svm_type"[..], ForeignModel::Libsvm), (b"solver_type", ForeignModel::Liblinear)];
+        known.into_iter().find(|(word, _)| bytes.starts_with(word)).map(|(_, kind)| kind)
+    }
+}
+
+/// The lines of a model file, with their numbers.
+struct Lines<'t> {
+    path: &'t str,
+    /// Whether the last line ends, as both programs end it; else the file was cut off.
+    whole: bool,
+    lines: std::iter::Enumerate<std::str::Lines<'t>>,
+    /// The number of the line handed out last, counted from 1.
+    number: usize,
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str, path: &'t str) -> Self {
+        Lines { path, whole: text.ends_with('\n'), lines: text.lines().enumerate(), number: 0 }
+    }
+
+    fn next(&mut self, expected: &str) -> Result<&'t str, Error> {
+        match self.lines.next() {
+            Some((place, line)) => {
+                self.number = place + 1;
+                Ok(line)
+            }
+            None => {
+                self.number += 1;
+                Err(self.fault("the end of the file", expected))
+            }
+        }
+    }
+
+    /// The first word of the next line, and the others.
+    fn entry(&mut self, expected: &str) -> Result<(&'t str, Vec<&'t str>), Error> {
+        let line = self.next(expected)?;
+        let mut words = line.split_ascii_whitespace();
+        match words.next() {
+            Some(word) => Ok((word, words.collect())),
+            None => Err(self.fault("an empty line", expected)),
+        }
+    }
+
+    /// Nothing but empty lines may be left, and the last one must end.
+    fn end(&mut self) -> Result<(), Error> {
+        if !self.whole {
+            return Err(self.fault("a last line that is cut off", "the end of the line"));
+        }
+        for (place, line) in self.lines.by_ref() {
+            self.number = place + 1;
+            if !line.trim().is_empty() {
+                let found = quoted(&line.chars().take(20).collect::<String>());
+                return Err(self.fault(&found, "the end of the file"));
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, found: &str, expected: &str) -> Error {
+        Error::Syntax {
+            path: self.path.into(),
+            line: self.number,
+            column: 1,
+            found: found.into(),
+            expected: expected.into(),
+            help: "give the model file as the program has written it".into(),
+        }
+    }
+
+    /// A number of the line handed out last.
+    fn number<T: std::str::FromStr>(&self, word: &str, expected: &str) -> Result<T, Error> {
+        word.parse().map_err(|_| self.fault(&quoted(word), expected))
+    }
+
+    fn finite(&self, word: &str, expected: &str) -> Result<f64, Error> {
+        let value: f64 = self.number(word, expected)?;
+        if value.is_finite() { Ok(value) } else { Err(self.fault(&quoted(word), expected)) }
+    }
+
+    /// As many numbers as there should be.
+    fn numbers(&self, words: &[&str], count: usize, expected: &str) -> Result<Vec<f64>, Error> {
+        if words.len() != count {
+            return Err(self.fault(&format!("{} numbers", words.len()), &format!("{count}: {expected}")));
+        }
+        words.iter().map(|word| self.finite(word, expected)).collect()
+    }
+
+    /// The only number of an entry.
+    fn single<T: std::str::FromStr>(&self, words: &[&str], expected: &str) -> Result<T, Error> {
+        match words {
+            [word] => self.number(word, expected),
+            _ => Err(self.fault(&format!("{} words", words.len()), expected)),
+        }
+    }
+}
+
+/// A machine of a model that was read.
+fn machine(pairing: Pairing, bias: f64) -> Machine {
+    Machine {
+        pairing,
+        bias,
+        stop: Stop::Converged,
+        iterations: 0,
+        training_errors: 0,
+        rows: 0,
+        cost: None,
+        epsilon: None,
+        reach: None,
+        evidence: Evidence::None(NO_CERTIFICATE.into()),
+        notes: Vec::new(),
+        weights: None,
+        support: Vec::new(),
+        coefficients: Vec::new(),
+    }
+}
+
+/// What a file says of a model, in our terms.
+struct Read {
+    task: Task,
+    kernel: KernelFunction,
+    loss: Loss,
+    norm: Norm,
+    solver: &'static str,
+    multiclass: Multiclass,
+    classes: Vec<Label>,
+    columns: usize,
+    machines: Vec<Machine>,
+    vectors: Option<Matrix>,
+}
+
+impl Read {
+    fn model(self, path: &str) -> Result<Model, Error> {
+        let pool = self.vectors.as_ref().map_or(0, Matrix::rows);
+        let joint = self.multiclass.is_joint(self.classes.len());
+        let parts = ModelParts {
+            task: self.task,
+            kernel: self.kernel,
+            bias: Bias::Explicit,
+            loss: self.loss,
+            penalty: Penalty::C(1.0),
+            norm: self.norm,
+            solver: self.solver.into(),
+            // Nothing is promised.
+            tolerance: f64::MAX,
+            multiclass: self.multiclass,
+            classes: self.classes,
+            class_weights: None,
+            one_against_rest: false,
+            columns: self.columns,
+            names: None,
+            scaling: None,
+            training_rows: pool,
+            fingerprint: String::new(),
+            machines: self.machines,
+            joint: joint.then(|| maxmargin::certificate::joint::JointEvidence::None(NO_CERTIFICATE.into())),
+            support_rows: (0..pool as u64).collect(),
+            vectors: self.vectors,
+        };
+        Model::new(parts).map_err(|error| Error::Data { path: path.into(), error })
+    }
+}
+
+/// Labels that both programs keep as whole numbers, sorted as our models have them: for each place in the file its place among the
+/// classes.
+fn sorted(labels: &[i64]) -> Option<(Vec<Label>, Vec<usize>)> {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.sort_by_key(|&place| labels[place]);
+    if order.windows(2).any(|pair| labels[pair[0]] == labels[pair[1]]) {
+        return None;
+    }
+    let mut places = vec![0; labels.len()];
+    order.iter().enumerate().for_each(|(class, &place)| places[place] = class);
+    Some((order.iter().map(|&place| Label::new(labels[place].to_string())).collect(), places))
+}
+
+/// A model that cannot be written.
+fn not_writable<T>(what: impl Into<String>, help: &str) -> Result<T, Error> {
+    Err(Error::NotWritable { what: what.into(), help: help.into() })
+}
+
+/// Checks what neither program's file has a place for; the labels as whole numbers.
+fn check_writable(model: &Model, program: &str) -> Result<Vec<i64>, Error> {
+    let parts = model.parts();
+    if parts.scaling.is_some() {
+        return not_writable(
+            format!("the model scales its columns, and {program}'s file has no place for that"),
+            "scale the data beforehand, and train without --scale",
+        );
+    }
+    let whole = |label: &Label| {
+        let number = label.number().filter(|number| number.fract() == 0.0 && number.abs() <= f64::from(i32::MAX));
+        number.map(|number| number as i64)
+    };
+    match parts.classes.iter().map(whole).collect::<Option<Vec<i64>>>() {
+        Some(labels) => Ok(labels),
+        None => not_writable(
+            format!("{program} knows labels that are whole numbers only"),
+            "train on labels such as 1 and 2",
+        ),
+    }
+}
+
+/// Adds the non-zeros of a row, columns counted from 1.
+fn put_entries(text: &mut String, matrix: &Matrix, row: usize) {
+    matrix.visit(row, |column, value| {
+        if value != 0.0 {
+            let _ = write!(text, "{}:{value} ", column + 1);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_known_by_the_first_word() {
+        assert_eq!(ForeignModel::of_text(b"svm_type c_svc\n"), Some(ForeignModel::Libsvm));
+        assert_eq!(ForeignModel::of_text(b"solver_type L2R_LR\n"), Some(ForeignModel::Liblinear));
+        assert_eq!(ForeignModel::of_text(b"{}"), None);
+    }
+
+    #[test]
+    fn labels_are_sorted_and_their_places_kept() {
+        let (labels, places) = sorted(&[3, -1, 2]).unwrap();
+        assert_eq!(labels.iter().map(Label::text).collect::<Vec<_>>(), ["-1", "2", "3"]);
+        assert_eq!(places, [2, 0, 1]);
+        assert!(sorted(&[1, 1]).is_none());
+    }
+}
