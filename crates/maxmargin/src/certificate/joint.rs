@@ -449,4 +449,36 @@ mod tests {
         softmax(&mut far, 4);
         assert_eq!(far, [1.0, 0.0, 0.0, 0.0]);
     }
+
+    #[test]
+    fn balanced_classes_sum_to_zero_and_no_coefficient_has_grown() {
+        for seed in 0..200u64 {
+            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            let mut random = || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                (state >> 11) as f64 / (1u64 << 53) as f64
+            };
+            let (classes, rows) = (2 + (seed % 5) as usize, 3 + (seed % 17) as usize);
+            let lanes = classes.next_multiple_of(4);
+            let codes: Vec<u32> = (0..rows).map(|_| (random() * classes as f64) as u32).collect();
+            let mut lines = vec![0.0; rows * lanes];
+            for (line, &own) in lines.chunks_mut(lanes).zip(&codes) {
+                // Many are 0, so that the way may lead over other classes.
+                (0..classes).filter(|&k| k != own as usize).for_each(|k| line[k] = -(random() - 0.6).max(0.0));
+                line[own as usize] = -line.iter().sum::<f64>();
+            }
+            let sum = |lines: &[f64], k: usize| lines.chunks(lanes).map(|line| line[k]).sum::<f64>();
+            let (before, excess) = (lines.clone(), (0..classes).map(|k| sum(&lines, k)).collect::<Vec<f64>>());
+            balance(&mut lines, lanes, &codes, &excess);
+            for k in 0..classes {
+                assert!(sum(&lines, k).abs() <= 1e-12, "seed {seed}: {:?}", sum(&lines, k));
+            }
+            for (line, before) in lines.chunks(lanes).zip(before.chunks(lanes)) {
+                assert!(line.iter().sum::<f64>().abs() <= 1e-12, "seed {seed}");
+                assert!(line.iter().zip(before).all(|(now, then)| now.abs() <= then.abs() + 1e-15), "seed {seed}");
+            }
+        }
+    }
 }
