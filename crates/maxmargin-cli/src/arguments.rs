@@ -535,8 +535,9 @@ pub(crate) struct Convert {
 /// Convert a model between our file and those of LIBSVM and LIBLINEAR
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Models of LIBSVM and LIBLINEAR are also read where they are: predict, inspect and plot take them as they take ours. They have no certificate,
-because their files say nothing of their training. What a file has no place for is refused, with the way out.
+Models of LIBSVM and LIBLINEAR are also read where they are: predict, inspect and plot take them as they take ours. They
+have no certificate, because their files say nothing of their training. What a file has no place for is refused, with
+the way out.
 
 Examples:
   maxmargin convert-model heart.model heart.mm

@@ -116,6 +116,9 @@ fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
     }
     let flags = [
         ("--task", arguments.task != TaskKind::Classification, "leave it out: a stream is told apart into classes"),
+        ("--epsilon", arguments.epsilon.is_some(), "leave it out: a stream is told apart into classes"),
+        ("--nu", arguments.nu.is_some(), "give the penalty as --lambda or --c-over-n"),
+        ("--unlabelled", arguments.unlabelled, "leave it out: a stream is told apart into classes"),
         ("--norm l1", arguments.norm == Norm::L1, "leave it out: a stream is learnt with the L2 norm"),
         ("--holdout", arguments.holdout.is_some(), "hold rows out with --validate K"),
         ("--test", arguments.test.is_some(), "predict the test with the model, by maxmargin predict"),

@@ -207,12 +207,12 @@ pub(super) fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
     if nu.is_some() && (given || arguments.hard || arguments.no_penalty) {
         return Err(Failure::new("--nu finds the penalty, which was given, too", "leave out one of the two"));
     }
-    let penalty = match (arguments.c, arguments.c_over_n, arguments.lambda) {
-        _ if nu.is_some() => Penalty::Nu(nu.unwrap_or_default()),
+    let penalty = match (nu, arguments.c, arguments.c_over_n, arguments.lambda) {
+        (Some(nu), ..) => Penalty::Nu(nu),
         _ if arguments.hard => Penalty::Hard,
         _ if arguments.no_penalty => Penalty::None,
-        (Some(c), ..) => Penalty::C(c),
-        (_, Some(c), _) => Penalty::COverN(c),
+        (_, Some(c), ..) => Penalty::C(c),
+        (_, _, Some(c), _) => Penalty::COverN(c),
         (.., Some(lambda)) => Penalty::Lambda(lambda),
         _ => Penalty::C(1.0),
     };

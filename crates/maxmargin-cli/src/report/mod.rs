@@ -105,7 +105,7 @@ impl Page {
 
 /// A JSON object as one line.
 pub(crate) fn json_line(value: &serde_json::Value) -> String {
-    // Straight into a text: the detour over a formatter takes twice as long, and there may be millions of weights.
+    // Straight into a text and not through a formatter: there may be millions of weights.
     let mut line = serde_json::to_string(value).unwrap_or_else(|_| value.to_string());
     line.push('\n');
     line

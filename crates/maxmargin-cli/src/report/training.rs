@@ -4,8 +4,9 @@ use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::data::Dataset;
 use maxmargin::metrics::Residuals;
-use maxmargin::model::Machine;
+use maxmargin::model::{Machine, ModelParts};
 use maxmargin::problem::Task;
+use maxmargin::training::Penalty;
 use maxmargin::{Model, Progress, Stop};
 use serde_json::{Value, json};
 
@@ -150,6 +151,14 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     page.finish()
 }
 
+/// The ν that was asked for. That of a regression has become its ε.
+fn nu(parts: &ModelParts) -> Option<f64> {
+    match parts.penalty {
+        Penalty::Nu(nu) => Some(nu),
+        _ => parts.task.usual(),
+    }
+}
+
 /// How well the training rows are met.
 fn training(trained: &Trained<'_>) -> String {
     match (trained.model.task(), trained.training) {
@@ -208,10 +217,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
         "column_names": parts.names,
         "task": parts.task.name(),
         "epsilon": match parts.task { Task::Regression { epsilon } => Some(epsilon), _ => None },
-        "nu": match (parts.task, parts.penalty) {
-            (Task::OneClass { nu } | Task::Svdd { nu } | Task::NuRegression { nu }, _) | (_, maxmargin::training::Penalty::Nu(nu)) => Some(nu),
-            _ => None,
-        },
+        "nu": nu(parts),
         "classes": parts.classes.iter().map(|label| label.text()).collect::<Vec<_>>(),
         "solver": parts.solver,
         "solver_reason": trained.reason,

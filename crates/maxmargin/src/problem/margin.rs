@@ -216,7 +216,7 @@ impl<'a> MarginProblem<'a> {
 
     /// What is above 0 where a row is on the positive side: f, but for a ball.
     pub(crate) fn side(&self, i: usize, value: f64) -> f64 {
-        if self.reach().is_some() { value - self.targets()[i] } else { value }
+        if let Task::Svdd { .. } = self.parts.task { value - self.targets()[i] } else { value }
     }
 
     /// q of (P.1)

@@ -3,7 +3,7 @@
 use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion};
 use crate::kernel::Kernel;
 use crate::model::{Machine, Pairing};
-use crate::problem::MarginProblem;
+use crate::problem::{FromNu, MarginProblem};
 use crate::solver::{Decision, Solution};
 
 /// Solution to machine: certificate, errors, and the coefficients by training row.
@@ -61,7 +61,7 @@ pub(super) fn finish(
         training_errors,
         rows: problem.len(),
         cost: cost.is_finite().then_some(cost).filter(|_| problem.penalised()),
-        epsilon: None,
+        epsilon: if let FromNu::Epsilon(epsilon) = solution.from_nu { Some(epsilon) } else { None },
         reach: problem.reach(),
         evidence,
         notes: solution.notes,

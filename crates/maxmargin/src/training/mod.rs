@@ -270,9 +270,8 @@ impl Training {
             let tolerance = self.params.settings.tolerance;
             let from_nu = solution.from_nu;
             let cost = if let FromNu::Cost(cost) = from_nu { cost } else { costs[k] };
-            let (mut machine, expansion) =
+            let (machine, expansion) =
                 finish(&problem.with_found(from_nu), solution, shared.pairings[numbers[k]], cost, tolerance);
-            machine.epsilon = if let FromNu::Epsilon(epsilon) = from_nu { Some(epsilon) } else { None };
             finished.push(FinishedMachine { solver: kind, machine, expansion });
         }
         Ok(finished)
