@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use maxmargin::calibration::{CalibrationParams, Held};
 use maxmargin::data::ScalingKind;
 use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::model::Multiclass;
@@ -217,6 +218,14 @@ fn not_of(kernel: &str, flag: &str, others: &str) -> Failure {
     )
 }
 
+/// The ways to calibrate, by their names.
+const CALIBRATIONS: [(&str, CalibrationParams); 4] = [
+    ("auto", CalibrationParams { held: None, platt: false }),
+    ("leave-one-out", CalibrationParams { held: Some(Held::LeaveOneOut), platt: false }),
+    ("folds", CalibrationParams { held: Some(Held::Folds(5)), platt: false }),
+    ("platt", CalibrationParams { held: Some(Held::Folds(5)), platt: true }),
+];
+
 /// What to find, without its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaskKind {
@@ -240,6 +249,7 @@ Examples:
   maxmargin train e1 --hard --tolerance 1e-6
   maxmargin train iris --positive setosa --loss squared --bias folded --solver newton
   maxmargin train iris --solver logistic --multiclass joint
+  maxmargin train mine.csv --kernel rbf --probabilities
   maxmargin train prices.csv --task regression --epsilon 0.5 --scale standard
   maxmargin train usual.csv --task one-class --nu 0.05 --unlabelled
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint
@@ -313,6 +323,13 @@ pub(crate) struct Train {
     /// This label against all others
     #[arg(long, value_name = "LABEL", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
+
+    /// Calibrate the model: probabilities of classes that agree with the prediction, the noise of a regression, marks of one class. From
+    /// the fit itself with each row left out by formula (leave-one-out), by training five times without some rows (folds), or by
+    /// Platt's sigmoid on such folds, which may differ from the prediction (platt); auto is the first where it costs little
+    #[arg(long, value_name = "WAY", help_heading = "Problem", num_args = 0..=1, require_equals = true, default_missing_value = "auto",
+          value_parser = one_of(&CALIBRATIONS))]
+    pub(crate) probabilities: Option<CalibrationParams>,
 
     /// block-smo, smo, dual-ascent, interior-point, primal-newton, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic, l1-newton;
     /// auto chooses, and says why
@@ -481,7 +498,7 @@ pub(crate) struct Predict {
     /// Print the decision values too
     #[arg(long)]
     pub(crate) decision_values: bool,
-    /// Print the probability of each class too (models of logistic loss, and of lda over several classes)
+    /// Print the probability of each class too (models trained with --probabilities or logistic loss, and of lda over several classes)
     #[arg(long, conflicts_with = "decision_values")]
     pub(crate) probabilities: bool,
     /// Print one JSON object on standard output: rows, labels (unless they go to a file), accuracy and time

@@ -7,7 +7,8 @@ use crate::output;
 pub(crate) enum ExitCode {
     /// Done.
     Done = 0,
-    /// Done, but not as asked: not converged (`--strict`), a certificate that is false, an example that does not match.
+    /// Done, but not as asked: not converged (`--strict`), a certificate that is false, an example that does not match. And, as theirs,
+    /// whatever is wrong with the use of [LIBSVM's and LIBLINEAR's programs](crate::drop_in).
     NotAsAsked = 1,
     /// Bad input or usage.
     BadInput = 2,

@@ -3,6 +3,7 @@
 mod arguments;
 mod checkpoint_file;
 mod commands;
+mod drop_in;
 mod exit;
 mod failure;
 mod feed;
@@ -19,6 +20,9 @@ mod time_left;
 fn main() -> std::process::ExitCode {
     exit::say_when_it_is_our_bug();
     interrupt::listen();
+    if let Some((program, words)) = drop_in::called(std::env::args_os()) {
+        return drop_in::run(program, &words).into();
+    }
     let done = match arguments::Arguments::read() {
         Ok(arguments) => commands::run(&arguments).unwrap_or_else(failure::Failure::tell),
         Err(code) => code,

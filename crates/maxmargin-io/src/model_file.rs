@@ -36,7 +36,7 @@ use crate::save_atomically;
 const MODEL: Kind<'static> = Kind {
     key: "maxmargin",
     noun: "model",
-    format: 3,
+    format: 4,
     when_other: "name a model file that train has written",
     when_damaged: "train the model again, or copy the file again",
 };
@@ -92,6 +92,7 @@ pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
     let format = match parts.task.is_classification() && !matches!(parts.penalty, Penalty::Nu(_)) {
+        _ if parts.machines.iter().any(|machine| machine.calibration.is_some()) => 4,
         false => 3,
         true if parts.joint.is_some() || parts.class_weights.is_some() || parts.norm != Norm::L2 => 2,
         true => 1,
@@ -316,7 +317,7 @@ mod tests {
         let mut newer = bytes.clone();
         newer[place] = b'7';
         let error = model_from_bytes(&newer, "new.mm").unwrap_err();
-        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 3");
+        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 4");
         assert_eq!(error.help(), "update maxmargin");
     }
 

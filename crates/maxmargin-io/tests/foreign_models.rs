@@ -8,7 +8,8 @@ use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::training::Penalty;
 use maxmargin::{Model, TrainingParams, Unattended, Workers};
 use maxmargin_io::{
-    Error, liblinear_model_from_text, liblinear_model_to_text, libsvm_model_from_text, libsvm_model_to_text,
+    Error, LiblinearLayout, LibsvmLayout, liblinear_model_from_text, liblinear_model_to_text, libsvm_model_from_text,
+    libsvm_model_to_text,
 };
 
 /// Iris with the labels 3, −2 and 10, in the order of its classes, or with numbers.
@@ -60,7 +61,7 @@ fn models_go_to_libsvms_file_and_back() {
     ] {
         let model = fit(data, params);
         for order in [None, Some(vec![1, 0]), Some(vec![2, 0, 1])] {
-            let text = libsvm_model_to_text(&model, order.as_deref()).unwrap();
+            let text = libsvm_model_to_text(&model, LibsvmLayout { order: order.as_deref(), rows: None }).unwrap();
             assert_same(
                 data,
                 &model,
@@ -87,7 +88,7 @@ fn models_go_to_liblinears_file_and_back() {
         ("one class", &numbers, TrainingParams { task: Task::OneClass { nu: 0.2 }, ..alone() }),
     ] {
         let model = fit(data, params);
-        let text = liblinear_model_to_text(&model).unwrap();
+        let text = liblinear_model_to_text(&model, LiblinearLayout::default()).unwrap();
         assert_same(data, &model, &liblinear_model_from_text(&text, "m").unwrap(), &format!("{name}\n{text}"));
     }
 }
@@ -103,16 +104,24 @@ fn what_a_file_has_no_place_for_is_refused_with_the_way_out() {
         assert!(error.to_string().contains(what) && error.help().contains(help), "{error}: {}", error.help());
     };
     let scaled = fit(&three, TrainingParams { scaling: ScalingKind::Standard, kernel: rbf(), ..base() });
-    refused(libsvm_model_to_text(&scaled, None), "scales its columns", "beforehand");
-    refused(libsvm_model_to_text(&fit(&words, base()), None), "whole numbers only", "such as 1 and 2");
-    refused(libsvm_model_to_text(&fit(&three, rest.clone()), None), "by pairs only", "ovo");
+    refused(libsvm_model_to_text(&scaled, LibsvmLayout::default()), "scales its columns", "beforehand");
     refused(
-        libsvm_model_to_text(&fit(&three, TrainingParams { kernel: laplacian, ..base() }), None),
+        libsvm_model_to_text(&fit(&words, base()), LibsvmLayout::default()),
+        "whole numbers only",
+        "such as 1 and 2",
+    );
+    refused(libsvm_model_to_text(&fit(&three, rest.clone()), LibsvmLayout::default()), "by pairs only", "ovo");
+    refused(
+        libsvm_model_to_text(&fit(&three, TrainingParams { kernel: laplacian, ..base() }), LibsvmLayout::default()),
         "no kernel",
         "rbf",
     );
-    refused(liblinear_model_to_text(&fit(&three, base())), "pairs of classes", "ovr");
-    refused(liblinear_model_to_text(&fit(&three, TrainingParams { kernel: rbf(), ..rest })), "no kernels", "LIBSVM");
+    refused(liblinear_model_to_text(&fit(&three, base()), LiblinearLayout::default()), "pairs of classes", "ovr");
+    refused(
+        liblinear_model_to_text(&fit(&three, TrainingParams { kernel: rbf(), ..rest }), LiblinearLayout::default()),
+        "no kernels",
+        "LIBSVM",
+    );
 }
 
 const LIBSVM: &str = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\nlabel 1 -1\nnr_sv 1 1\nSV\n\

@@ -15,6 +15,7 @@
 //! 4. [`solver`]: thirteen algorithms by name, each watched and stopped through a [`Control`].
 //! 5. [`certificate`]: primal, dual, gap, violation: how good the answer is, for anybody to check.
 //! 6. [`training`]: the loop over binary problems that makes a [`Model`]; [`model`]: prediction and verification.
+//!    [`calibration`]: probabilities for models that have none of their own.
 //! 7. [`stream`]: learning from rows as they come, never in memory as a whole; [`out_of_core`]: exact training of such data, block by
 //!    block.
 //! 8. [`geometry`], [`metrics`], [`worked`]: planes, hulls and conics; counting errors; the examples of the textbooks.
@@ -41,6 +42,7 @@
 //! ```
 #![warn(missing_docs)]
 
+pub mod calibration;
 pub mod certificate;
 pub mod checkpoint;
 mod class_products;

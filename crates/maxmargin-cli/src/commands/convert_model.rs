@@ -1,6 +1,8 @@
 //! `convert-model`: a model from one program's file to another's.
 
-use maxmargin_io::{liblinear_model_to_text, libsvm_model_to_text, save_atomically, save_model};
+use maxmargin_io::{
+    LiblinearLayout, LibsvmLayout, liblinear_model_to_text, libsvm_model_to_text, save_atomically, save_model,
+};
 
 use crate::arguments::{ConvertModel, ModelFormat};
 use crate::exit::ExitCode;
@@ -25,8 +27,8 @@ pub(super) fn run(arguments: &ConvertModel) -> Result<ExitCode, Failure> {
     let model = model_file::load(&arguments.model)?;
     let text = match format {
         ModelFormat::Own => None,
-        ModelFormat::Libsvm => Some(libsvm_model_to_text(&model, None)?),
-        ModelFormat::Liblinear => Some(liblinear_model_to_text(&model)?),
+        ModelFormat::Libsvm => Some(libsvm_model_to_text(&model, LibsvmLayout::default())?),
+        ModelFormat::Liblinear => Some(liblinear_model_to_text(&model, LiblinearLayout::default())?),
     };
     interrupt::during(Phase::Saving, || match &text {
         Some(text) => save_atomically(target.path(), text.as_bytes()),

@@ -85,6 +85,7 @@ fn refuse_what_needs_memory(arguments: &Train) -> Result<(), Failure> {
         ("--plot", arguments.plot.is_some(), "draw the model, by maxmargin plot"),
         ("--checkpoint", arguments.checkpoint.is_some(), "use --save-partial, and go on with --warm-start"),
         ("--resume", arguments.resume.is_some(), "use --save-partial, and go on with --warm-start"),
+        ("--probabilities", arguments.probabilities.is_some(), "choose --loss logistic, which has them of itself"),
         ("--alphas", arguments.alphas, "leave it out: the model holds them"),
         ("--categorical", arguments.reading.categorical, "make columns of words with convert first"),
     ];

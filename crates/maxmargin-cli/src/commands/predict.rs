@@ -30,6 +30,8 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     let source = origin.fetch(arguments.reading.seed, &workers, words)?;
     let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
     let read_seconds = started.elapsed().as_secs_f64();
+    // LIBSVM's file leaves out columns in which no vector has an entry; a row's entry in them counts.
+    let model = if model.parts().solver == "libsvm" { model.widened(found.data.columns())? } else { model };
     let aligned = model.align(&found.data)?;
     let started = Instant::now();
     let predictions = model.predict_aligned(aligned, &workers);

@@ -118,6 +118,7 @@ fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
         ("--task", arguments.task != TaskKind::Classification, "leave it out: a stream is told apart into classes"),
         ("--epsilon", arguments.epsilon.is_some(), "leave it out: a stream is told apart into classes"),
         ("--nu", arguments.nu.is_some(), "give the penalty as --lambda or --c-over-n"),
+        ("--probabilities", arguments.probabilities.is_some(), "choose --loss logistic, which has them of itself"),
         ("--unlabelled", arguments.unlabelled, "leave it out: a stream is told apart into classes"),
         ("--norm l1", arguments.norm == Norm::L1, "leave it out: a stream is learnt with the L2 norm"),
         ("--holdout", arguments.holdout.is_some(), "hold rows out with --validate K"),

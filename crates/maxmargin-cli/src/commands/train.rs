@@ -1,5 +1,6 @@
 //! `train`: data to model, with its certificate.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -336,7 +337,18 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     });
     let train_seconds = watch.elapsed().as_secs_f64();
     watch.finish();
-    let model = fit?;
+    let mut model = fit?;
+    if let Some(how) = arguments.probabilities.filter(|_| !interrupt::asked()) {
+        // Its fits are not the training's, so they leave no checkpoints.
+        let mut watch = Watch::new(None, arguments.quiet);
+        let found = interrupt::during(Phase::Solving, || {
+            plan.training.calibrate(&model, &data, how, &plan.workers, &mut watch)
+        });
+        watch.finish();
+        if let ControlFlow::Continue(calibrated) = found? {
+            model = calibrated;
+        }
+    }
     let interrupted = interrupt::asked();
 
     let keep = !interrupted || arguments.save_partial;

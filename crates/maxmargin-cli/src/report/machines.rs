@@ -1,6 +1,7 @@
 //! What there is to say of each machine of a model, and of all of them together.
 
 use maxmargin::Model;
+use maxmargin::calibration::Calibration;
 use maxmargin::certificate::joint::{JointCertificate, JointEvidence};
 use maxmargin::certificate::{Certificate, Evidence};
 use maxmargin::data::Label;
@@ -130,6 +131,19 @@ pub(crate) fn problem(page: &mut Page, model: &Model) {
     }
     let norm = if parts.norm == Norm::L1 { ", norm l1" } else { "" };
     page.line("loss", &format!("{}{norm}, bias {}", parts.loss.name(), parts.bias.name()));
+    if let Some(text) = model.machines().first().and_then(|machine| machine.calibration.as_ref()).map(calibration) {
+        page.line("calibrated", &text);
+    }
+}
+
+/// What is known of probabilities.
+fn calibration(found: &Calibration) -> String {
+    match found {
+        Calibration::Slopes(_) => "probabilities that rise with the decision value and agree with the prediction".into(),
+        Calibration::Sigmoid { .. } => "probabilities by Platt's sigmoid, which may differ from the prediction".into(),
+        Calibration::Noise { scale } => format!("targets lie {} from the prediction in the mean", number(*scale, 4)),
+        Calibration::Marks(marks) => format!("{} marks of how much lies below a decision value", marks.len()),
+    }
 }
 
 /// Support vectors of a model: all, those at the upper bound in some machine, and the others.
@@ -208,6 +222,7 @@ pub(crate) fn json_of(model: &Model, machine: &Machine) -> Value {
         "weights": machine.weights,
         "bias_value": machine.bias,
         "penalty": Forms::of_machine(machine, model.parts().norm).json(model.parts().penalty),
+        "calibration": machine.calibration,
         "certificate": evidence(&machine.evidence),
         "notes": machine.notes,
     })

@@ -155,12 +155,23 @@ pub fn liblinear_model_from_text(text: &str, path: &str) -> Result<Model, Error>
         .model(path)
 }
 
+/// How a file is laid out where LIBLINEAR leaves a choice.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LiblinearLayout<'a> {
+    /// Our classes in the order that the file is to name them in; `None` is the larger of two labels first, and our own of several.
+    pub order: Option<&'a [usize]>,
+    /// The constant that stands for a bias; `None` is 1 where there is one.
+    pub constant: Option<f64>,
+    /// The type of machine, of those that minimise the same; `None` is the first of them.
+    pub name: Option<&'a str>,
+}
+
 /// The text of a model for LIBLINEAR.
 ///
 /// # Errors
 /// When the model is none that LIBLINEAR has: scaled, with a kernel, with labels that are no whole numbers, or with several classes by
 /// pairs.
-pub fn liblinear_model_to_text(model: &Model) -> Result<String, Error> {
+pub fn liblinear_model_to_text(model: &Model, layout: LiblinearLayout<'_>) -> Result<String, Error> {
     let parts = model.parts();
     let labels = check_writable(model, "LIBLINEAR")?;
     if !parts.kernel.is_linear() {
@@ -173,39 +184,60 @@ pub fn liblinear_model_to_text(model: &Model) -> Result<String, Error> {
         return not_writable("LIBLINEAR has no machines for pairs of classes", "train with --multiclass ovr");
     }
     let together = parts.multiclass == Multiclass::CrammerSinger && count > 2;
+    // Of two classes it is the same machine with another name.
+    let named_together = layout.name == Some(TOGETHER) && count == 2 && parts.loss == Loss::Hinge;
     let own = |found: &&(&str, Task, Loss, Norm)| {
         let (name, task, loss, norm) = **found;
         let same_task = std::mem::discriminant(&task) == std::mem::discriminant(&parts.task);
-        same_task && loss == parts.loss && norm == parts.norm && (name == TOGETHER) == together
+        let named = layout.name.is_none_or(|own| own == name);
+        named
+            && same_task
+            && loss == parts.loss
+            && norm == parts.norm
+            && (name == TOGETHER) == (together || named_together)
     };
     let Some((name, ..)) = TYPES.iter().find(own) else {
         return not_writable("LIBLINEAR has no machine that minimises this", "choose another loss or norm");
     };
     let mut text = format!("solver_type {name}\nnr_class {}\n", if several { count } else { 2 });
-    // The larger of two labels first: our f speaks for it.
     let two = several && count == 2;
+    // Our f speaks for the larger of two labels.
+    let own: Vec<usize> = if two { vec![1, 0] } else { (0..count).collect() };
+    let order = layout.order.filter(|order| order.len() == count).unwrap_or(&own);
     if several {
-        let order: Vec<String> = match two {
-            true => labels.iter().rev().map(i64::to_string).collect(),
-            false => labels.iter().map(i64::to_string).collect(),
-        };
-        let _ = writeln!(text, "label {}", order.join(" "));
+        let names: Vec<String> = order.iter().map(|&class| labels[class].to_string()).collect();
+        let _ = writeln!(text, "label {}", names.join(" "));
     }
     let machines = model.machines();
     let biased = machines.iter().any(|machine| machine.bias != 0.0);
-    let constant = if biased && !one_class { 1 } else { -1 };
+    let constant = layout.constant.unwrap_or(if biased && !one_class { 1.0 } else { -1.0 });
     let _ = writeln!(text, "nr_feature {}\nbias {constant}", parts.columns);
     if one_class {
         let _ = writeln!(text, "rho {}", -machines[0].bias);
     }
     text.push_str("w\n");
-    let line = |numbers: Vec<f64>| numbers.iter().map(|number| format!("{number} ")).collect::<String>();
+    // Theirs speak for the first of two labels; a machine of several classes for its own.
+    let functions: Vec<(usize, f64)> = match (several, two) {
+        (true, true) if named_together => {
+            vec![(0, if order[0] == 1 { 0.5 } else { -0.5 }), (0, if order[0] == 1 { -0.5 } else { 0.5 })]
+        }
+        (true, true) => vec![(0, if order[0] == 1 { 1.0 } else { -1.0 })],
+        (true, false) => order.iter().map(|&class| (class, 1.0)).collect(),
+        (false, _) => vec![(0, 1.0)],
+    };
+    let mut line = |number: &dyn Fn(usize) -> f64| {
+        for &(machine, sign) in &functions {
+            let _ = write!(text, "{} ", sign * number(machine));
+        }
+        text.push('\n');
+    };
     for column in 0..parts.columns {
-        let weights = machines.iter().map(|machine| machine.weights.as_ref().map_or(0.0, |weights| weights[column]));
-        let _ = writeln!(text, "{}", line(weights.collect()));
+        line(&|machine| machines[machine].weights.as_ref().map_or(0.0, |weights| weights[column]));
     }
-    if constant > 0 {
-        let _ = writeln!(text, "{}", line(machines.iter().map(|machine| machine.bias).collect()));
+    if constant > 0.0 {
+        line(&|machine| machines[machine].bias / constant);
+    } else if constant == 0.0 {
+        line(&|_| 0.0);
     }
     Ok(text)
 }

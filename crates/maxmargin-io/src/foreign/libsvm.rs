@@ -21,6 +21,7 @@
 use std::fmt::Write as _;
 
 use maxmargin::Model;
+use maxmargin::calibration::Calibration;
 use maxmargin::data::{Label, Matrix};
 use maxmargin::error::quoted;
 use maxmargin::kernel::{KernelFunction, Linear, Polynomial, Rbf, Sigmoid};
@@ -44,9 +45,13 @@ struct Head {
     rho: Option<Vec<f64>>,
     labels: Option<Vec<i64>>,
     sizes: Option<Vec<usize>>,
+    /// probA and probB
+    slopes: Vec<f64>,
+    offsets: Vec<f64>,
+    marks: Option<Vec<f64>>,
 }
 
-/// A model from the text of a LIBSVM file called `path`. Probabilities that it may hold are left out.
+/// A model from the text of a LIBSVM file called `path`.
 ///
 /// # Errors
 /// When the text is none, names a kernel of a table (`precomputed`), or holds numbers that do not fit each other; the message names the
@@ -80,6 +85,11 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
         let found = format!("{} labels, {} counts of vectors", labels.len(), sizes.len());
         return Err(lines.fault(&found, &format!("{count} of each, the counts adding up to {total}")));
     }
+    let listed = [&head.slopes, &head.offsets].map(Vec::len);
+    if several && listed != [0, 0] && listed != [pairs, pairs] {
+        let found = format!("{} numbers of probA and {} of probB", listed[0], listed[1]);
+        return Err(lines.fault(&found, &format!("{pairs} of each, or none")));
+    }
     let vectors = Vectors::read(&mut lines, total, if several { count - 1 } else { 1 })?;
     lines.end()?;
     let columns = vectors.columns;
@@ -101,6 +111,10 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
             let sign = if own == first { 1.0 } else { -1.0 };
             let pair = first * count - first * (first + 1) / 2 + second - first - 1;
             let mut found = machine(pairing, -sign * rho[pair]);
+            if let (Some(slope), Some(offset)) = (head.slopes.get(pair), head.offsets.get(pair)) {
+                // (LS.2)
+                found.calibration = Some(Calibration::Sigmoid { slope: -slope, offset: -sign * offset });
+            }
             for (class, place) in [(first, second - 1), (second, first)] {
                 for vector in starts[class]..starts[class + 1] {
                     let coefficient = sign * coefficients[vector][place];
@@ -116,6 +130,11 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
         let positive = usize::from(!task.is_regression());
         let negative = (!task.is_regression()).then_some(0);
         let mut found = machine(Pairing { positive, negative }, -rho[0]);
+        found.calibration = match (task.is_regression(), head.slopes.first()) {
+            (true, Some(&scale)) if scale >= 0.0 => Some(Calibration::Noise { scale }),
+            (false, _) => head.marks.take().map(Calibration::Marks),
+            _ => None,
+        };
         found.support = (0..total as u32).collect();
         found.coefficients = coefficients.iter().map(|line| line[0]).collect();
         machines.push(found);
@@ -167,8 +186,15 @@ impl Head {
                 let size = |word: &&str| lines.number(word, "numbers of vectors");
                 self.sizes = Some(words.iter().map(size).collect::<Result<_, _>>()?);
             }
-            // Of probabilities nothing is kept.
-            "probA" | "probB" | "prob_density_marks" => {}
+            "probA" => self.slopes = lines.numbers(words, words.len(), "numbers")?,
+            "probB" => self.offsets = lines.numbers(words, words.len(), "numbers")?,
+            "prob_density_marks" => {
+                let marks = lines.numbers(words, words.len(), "numbers")?;
+                if marks.len() != 10 || !marks.is_sorted() {
+                    return Err(lines.fault(&format!("{} marks", marks.len()), "10, increasing"));
+                }
+                self.marks = Some(marks);
+            }
             _ => return Err(lines.fault(&quoted(name), "an entry of a LIBSVM model")),
         }
         Ok(())
@@ -244,13 +270,22 @@ fn into_weights(machine: &mut Machine, matrix: &Matrix) {
     machine.coefficients.clear();
 }
 
-/// The text of a model for LIBSVM. `order` has our classes in the order that its file is to name them in; `None` is our own. A linear
-/// model has a vector for each machine, its weights.
+/// How a file is laid out where LIBSVM leaves a choice.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LibsvmLayout<'a> {
+    /// Our classes in the order that the file is to name them in; `None` is our own.
+    pub order: Option<&'a [usize]>,
+    /// The rows that the model was trained on: a linear model is written with its support vectors then, and without them with one vector
+    /// for each machine, its weights.
+    pub rows: Option<&'a Matrix>,
+}
+
+/// The text of a model for LIBSVM, with its probabilities where they are of a form that LIBSVM has.
 ///
 /// # Errors
 /// When the model is none that LIBSVM has: scaled, with another kernel, with labels that are no whole numbers, or with several
 /// classes other than by pairs.
-pub fn libsvm_model_to_text(model: &Model, order: Option<&[usize]>) -> Result<String, Error> {
+pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<String, Error> {
     let parts = model.parts();
     let labels = check_writable(model, "LIBSVM")?;
     let count = labels.len().max(2);
@@ -265,7 +300,7 @@ pub fn libsvm_model_to_text(model: &Model, order: Option<&[usize]>) -> Result<St
         return not_writable("LIBSVM's kernels have no folded bias", "train with --bias explicit or none");
     }
     let own: Vec<usize> = (0..labels.len()).collect();
-    let order = order.filter(|order| order.len() == labels.len()).unwrap_or(&own);
+    let order = layout.order.filter(|order| order.len() == labels.len()).unwrap_or(&own);
     let mut text = String::new();
     let kind = match (parts.task, parts.penalty) {
         (Task::Classification, Penalty::Nu(_)) => "nu_svc",
@@ -291,12 +326,17 @@ pub fn libsvm_model_to_text(model: &Model, order: Option<&[usize]>) -> Result<St
             );
         }
     };
-    let table = Table::of(model, order)?;
+    let expanded = model.machines().iter().all(|machine| !machine.support.is_empty());
+    let rows = layout.rows.filter(|rows| parts.kernel.is_linear() && expanded && rows.rows() == parts.training_rows);
+    let table = Table::of(model, order, rows.is_some())?;
     let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(" ");
     let _ = writeln!(text, "nr_class {count}\ntotal_sv {}", table.lines.len());
     let _ = writeln!(text, "rho {}", list(&mut table.rho.iter().map(f64::to_string)));
     if several {
         let _ = writeln!(text, "label {}", list(&mut order.iter().map(|&class| labels[class].to_string())));
+    }
+    put_probabilities(&mut text, model, order);
+    if several {
         let _ = writeln!(text, "nr_sv {}", list(&mut table.sizes.iter().map(usize::to_string)));
     }
     text.push_str("SV\n");
@@ -306,17 +346,59 @@ pub fn libsvm_model_to_text(model: &Model, order: Option<&[usize]>) -> Result<St
         });
         match (source, &parts.vectors) {
             (Source::Vector(place), Some(vectors)) => put_entries(&mut text, vectors, *place),
+            (Source::Vector(place), None) => {
+                if let Some(rows) = rows {
+                    put_entries(&mut text, rows, parts.support_rows[*place] as usize);
+                }
+            }
             (Source::Weights(machine), _) => {
                 let weights = parts.machines[*machine].weights.iter().flatten().enumerate();
                 weights.filter(|(_, weight)| **weight != 0.0).for_each(|(column, weight)| {
                     let _ = write!(text, "{}:{weight} ", column + 1);
                 });
             }
-            (Source::Vector(_), None) => {}
         }
         text.push('\n');
     }
     Ok(text)
+}
+
+/// The entries of probabilities, with the signs of (LS.1)
+///
+/// ```text
+/// σ(a f + b) of the positive class = 1/(1 + exp(A f_ij + B)) of the first                          (LS.2)
+/// ```
+fn put_probabilities(text: &mut String, model: &Model, order: &[usize]) {
+    let machines = model.machines();
+    match machines {
+        [Machine { calibration: Some(Calibration::Noise { scale }), .. }] => {
+            let _ = writeln!(text, "probA {scale}");
+        }
+        [Machine { calibration: Some(Calibration::Marks(marks)), .. }] => {
+            let list: Vec<String> = marks.iter().map(f64::to_string).collect();
+            let _ = writeln!(text, "prob_density_marks {}", list.join(" "));
+        }
+        _ => {
+            let (mut slopes, mut offsets) = (String::new(), String::new());
+            for (first, &a) in order.iter().enumerate() {
+                for &b in &order[first + 1..] {
+                    let pairing = Pairing { positive: a.max(b), negative: Some(a.min(b)) };
+                    let machine = machines.iter().find(|machine| machine.pairing == pairing);
+                    let Some(Calibration::Sigmoid { slope, offset }) =
+                        machine.and_then(|found| found.calibration.as_ref())
+                    else {
+                        return;
+                    };
+                    // (LS.2): of the other class σ changes its sign, as f does.
+                    let _ = write!(slopes, " {}", -slope);
+                    let _ = write!(offsets, " {}", if a > b { -offset } else { *offset });
+                }
+            }
+            if !slopes.is_empty() {
+                let _ = writeln!(text, "probA{slopes}\nprobB{offsets}");
+            }
+        }
+    }
 }
 
 /// Where the numbers of a vector are.
@@ -336,9 +418,9 @@ struct Table {
 }
 
 impl Table {
-    fn of(model: &Model, order: &[usize]) -> Result<Self, Error> {
+    fn of(model: &Model, order: &[usize], with_rows: bool) -> Result<Self, Error> {
         let machines = model.machines();
-        let linear = model.parts().kernel.is_linear();
+        let linear = model.parts().kernel.is_linear() && !with_rows;
         if !model.task().is_classification() {
             let machine = &machines[0];
             let lines = match linear {

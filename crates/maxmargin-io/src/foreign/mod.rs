@@ -19,8 +19,8 @@ use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::training::Penalty;
 
 use crate::error::Error;
-pub use liblinear::{liblinear_model_from_text, liblinear_model_to_text};
-pub use libsvm::{libsvm_model_from_text, libsvm_model_to_text};
+pub use liblinear::{LiblinearLayout, liblinear_model_from_text, liblinear_model_to_text};
+pub use libsvm::{LibsvmLayout, libsvm_model_from_text, libsvm_model_to_text};
 
 /// Why a model of another program has no certificate.
 const NO_CERTIFICATE: &str = "the model was read from another program's file, which says nothing of its training";
@@ -148,6 +148,7 @@ fn machine(pairing: Pairing, bias: f64) -> Machine {
         cost: None,
         epsilon: None,
         reach: None,
+        calibration: None,
         evidence: Evidence::None(NO_CERTIFICATE.into()),
         notes: Vec::new(),
         weights: None,

@@ -103,6 +103,31 @@ fn one_hot_elsewhere(name: &str, found: &[String]) -> bool {
     })
 }
 
+impl Model {
+    /// The same model over more columns, of which its own are the first: for models whose files leave out columns in which no vector has an
+    /// entry, though a row's entry in them counts in distances. As it is, when it has as many already, or its columns are known by name
+    /// or are those of a table.
+    ///
+    /// # Errors
+    /// None that could come up: the parts fit each other as they did before.
+    pub fn widened(&self, columns: usize) -> Result<Model, Error> {
+        let mut parts = self.parts().clone();
+        let own = parts.columns;
+        if columns <= own || parts.names.is_some() || parts.scaling.is_some() || parts.kernel.is_precomputed() {
+            return Ok(self.clone());
+        }
+        let places: Vec<Option<usize>> = (0..columns).map(|column| (column < own).then_some(column)).collect();
+        parts.vectors = parts.vectors.map(|vectors| vectors.select_columns(&places));
+        parts
+            .machines
+            .iter_mut()
+            .flat_map(|machine| &mut machine.weights)
+            .for_each(|weights| weights.resize(columns, 0.0));
+        parts.columns = columns;
+        Model::new(parts)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

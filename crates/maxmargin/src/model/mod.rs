@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::Calibration;
 use crate::certificate::Evidence;
 use crate::certificate::joint::JointEvidence;
 use crate::control::Stop;
@@ -51,6 +52,9 @@ pub struct Machine {
     /// What k(x, x) is multiplied with and taken off the decision value, for a ball: (M.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<f64>,
+    /// How decision values become probabilities, or how far targets lie from them; see [`Training::calibrate`](crate::Training::calibrate).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
     /// The certificate, or why there is none; of classes that were trained together see [`ModelParts::joint`].
     pub evidence: Evidence,
     /// What the user should know.
@@ -294,6 +298,18 @@ fn check(parts: &ModelParts) -> Result<(), String> {
         let mut numbers = machine.coefficients.iter().chain(machine.weights.iter().flatten());
         if machine.reach.is_some() != matches!(parts.task, Task::Svdd { .. }) {
             return fail("a reach belongs to a ball, and to that only".into());
+        }
+        let of_kind = match (&machine.calibration, parts.task) {
+            (None, _) | (Some(Calibration::Slopes(_) | Calibration::Sigmoid { .. }), Task::Classification) => true,
+            (Some(Calibration::Noise { .. }), task) => task.is_regression(),
+            (Some(Calibration::Marks(_)), task) => matches!(task, Task::OneClass { .. } | Task::Svdd { .. }),
+            (Some(_), _) => false,
+        };
+        if let Some(fault) = machine.calibration.as_ref().and_then(Calibration::fault).filter(|_| of_kind) {
+            return fail(fault.into());
+        }
+        if !of_kind {
+            return fail("a calibration of another task".into());
         }
         if !(machine.bias.is_finite()
             && machine.reach.unwrap_or(0.0).is_finite()

@@ -1,6 +1,7 @@
 //! How likely each class is, for models that say so.
 
-use super::{Model, Multiclass, Predictions};
+use super::{Machine, Model, Multiclass, Pairing, Predictions};
+use crate::calibration::{COARSE, Calibration, FINE, couple, no_more_than_predicted, sigmoid};
 use crate::certificate::joint::softmax;
 use crate::error::Error;
 use crate::problem::Loss;
@@ -13,13 +14,15 @@ impl Model {
     /// two classes:           p = σ(f),                     σ(z) = 1/(1 + exp(−z))
     /// trained together:      p_k = exp f_k / Σ_l exp f_l
     /// each against the rest: p_k = σ(f_k) / Σ_l σ(f_l)                                              (M.2)
+    /// pairs of classes:      those that agree best with the pairs' σ(f)
     /// ```
     ///
-    /// No class is more likely than the one that is predicted.
+    /// for a model of logistic loss (or by `lda`, several classes together); one that was [calibrated](crate::Training::calibrate) has its
+    /// calibration's logit in the place of f. No class is more likely than the one that is predicted, but for Platt's sigmoid. Of one
+    /// class: how much of it lies below the row, in tenths.
     ///
     /// # Errors
-    /// When the model has no probabilities: it was not trained with logistic loss (or by `lda`, several classes together), or by pairs
-    /// of several classes.
+    /// When the model has no probabilities.
     ///
     /// # Examples
     /// ```
@@ -43,42 +46,74 @@ impl Model {
     /// # Ok::<(), maxmargin::Error>(())
     /// ```
     pub fn probabilities(&self, predictions: &Predictions) -> Result<Vec<f64>, Error> {
-        let parts = self.parts();
-        let (classes, together) = (self.classes().len(), parts.joint.is_some());
-        let refuse = |what: &str, help: &str| Err(Error::Combination { what: what.into(), help: help.into() });
-        if !(parts.loss == Loss::Logistic || together && parts.solver == "lda") {
-            return refuse(
-                &format!("a model of {} has no probabilities", described(self)),
-                "train with --solver logistic, and --multiclass joint for several classes; or print --decision-values",
-            );
+        let classes = self.classes().len();
+        let of_pairs = self.parts().multiclass == Multiclass::OneVsOne && classes > 2;
+        if !self.has_probabilities() {
+            return Err(Error::Combination {
+                what: format!("a model of {} has no probabilities", described(self)),
+                help: match self.task().is_regression() {
+                    true => {
+                        "a regression predicts numbers; a calibrated one knows how far targets lie from them".into()
+                    }
+                    false => "train with --probabilities, or with --solver logistic; or print --decision-values".into(),
+                },
+            });
         }
-        if classes > 2 && parts.multiclass == Multiclass::OneVsOne {
-            return refuse(
-                "the votes of pairs of classes are no probabilities",
-                "train with --multiclass joint or ovr; or print --decision-values",
-            );
-        }
+        let together = self.parts().joint.is_some();
         let mut all = Vec::with_capacity(predictions.codes().len() * classes);
-        for row in 0..predictions.codes().len() {
+        let mut pairs = vec![0.0; classes * classes];
+        let platt = self.machines().iter().any(|m| matches!(m.calibration, Some(Calibration::Sigmoid { .. })));
+        for (row, &predicted) in predictions.codes().iter().enumerate() {
             let values = predictions.decision_values(row);
             let start = all.len();
-            match (classes, values) {
-                (2, &[value]) => all.extend([of_two(-value), of_two(value)]),
-                _ if together => all.extend_from_slice(values),
-                // log σ(f_k), so that none of them is lost where all are small
-                _ => all.extend(values.iter().map(|&value| -Loss::Logistic.value(value))),
+            let logits = || self.machines().iter().zip(values).map(|(machine, &value)| logit(machine, value));
+            match self.machines() {
+                [Machine { calibration: Some(Calibration::Marks(marks)), .. }] => {
+                    let share = of_marks(marks, values[0]);
+                    all.extend([1.0 - share, share]);
+                }
+                [machine] => {
+                    let z = logit(machine, values[0]);
+                    all.extend([sigmoid(-z), sigmoid(z)]);
+                }
+                _ if together => all.extend(logits()),
+                machines if of_pairs => {
+                    for (machine, z) in machines.iter().zip(logits()) {
+                        let Pairing { positive, negative } = machine.pairing;
+                        let negative = negative.unwrap_or(positive);
+                        pairs[positive * classes + negative] = sigmoid(z);
+                        pairs[negative * classes + positive] = sigmoid(-z);
+                    }
+                    all.resize(start + classes, 0.0);
+                    couple(&pairs, if platt { COARSE } else { FINE }, &mut all[start..]);
+                }
+                // log σ(z), so that none of them is lost where all are small
+                _ => all.extend(logits().map(|z| -Loss::Logistic.value(z))),
             }
-            if values.len() > 1 {
+            if values.len() > 1 && !of_pairs {
                 softmax(&mut all[start..], classes); // (M.2)
+            }
+            // Platt's own sigmoid is for those who want its numbers as they are.
+            if values.len() > 1 && !platt {
+                no_more_than_predicted(&mut all[start..], predicted as usize);
             }
         }
         Ok(all)
     }
 }
 
-/// σ(z)
-fn of_two(z: f64) -> f64 {
-    1.0 / (1.0 + (-z).exp())
+/// The logit of a machine's positive class.
+fn logit(machine: &Machine, value: f64) -> f64 {
+    machine.calibration.as_ref().and_then(|calibration| calibration.logit(value)).unwrap_or(value)
+}
+
+/// How much of one class lies below a decision value, in tenths; beyond the marks a thousandth is left.
+fn of_marks(marks: &[f64], value: f64) -> f64 {
+    match marks.partition_point(|&mark| mark <= value) {
+        0 => 0.001,
+        place if place == marks.len() => 0.999,
+        place => place as f64 / marks.len() as f64,
+    }
 }
 
 /// What a model without probabilities is.
@@ -115,6 +150,7 @@ mod tests {
         for (solver, multiclass, positive) in [
             (SolverKind::Logistic, Some(Multiclass::Joint), None),
             (SolverKind::Logistic, Some(Multiclass::OneVsRest), None),
+            (SolverKind::Logistic, Some(Multiclass::OneVsOne), None),
             (SolverKind::Logistic, None, Some("virginica")),
             (SolverKind::Lda, None, None),
         ] {
@@ -147,13 +183,12 @@ mod tests {
         for (solver, said) in [
             (SolverKind::Smo, "a model of hinge loss has no probabilities"),
             (SolverKind::Perceptron, "a model of the solver perceptron has no probabilities"),
-            (SolverKind::Logistic, "the votes of pairs of classes are no probabilities"),
         ] {
             let model = fit(solver, Some(Multiclass::OneVsOne), None);
             let predictions = model.predict(&iris, &Workers::none()).unwrap();
             let error = model.probabilities(&predictions).unwrap_err();
             assert_eq!(error.to_string(), said);
-            assert!(error.help().contains("--multiclass joint"), "{}", error.help());
+            assert!(error.help().contains("--probabilities"), "{}", error.help());
         }
     }
 }

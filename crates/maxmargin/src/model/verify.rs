@@ -127,16 +127,9 @@ impl Model {
 
     /// The evidence for one machine, from its coefficients and the data.
     fn certify_again(&self, problem: &MarginProblem<'_>, machine: &Machine) -> Found {
-        // The pool's training rows, as places in the problem.
-        let mut coefficients = vec![0.0; problem.len()];
-        let mut stranger = None;
-        for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
-            let row = self.parts().support_rows[place as usize] as usize;
-            match problem.rows().binary_search(&row) {
-                Ok(i) => coefficients[i] = coefficient,
-                Err(_) => stranger = Some(row),
-            }
-        }
+        let coefficients = self.coefficients_of(machine, problem);
+        let row_of = |&place: &u32| self.parts().support_rows[place as usize] as usize;
+        let stranger = machine.support.iter().map(row_of).find(|row| problem.rows().binary_search(row).is_err());
         let alpha = matches!(machine.evidence, Evidence::Certificate(_))
             .then(|| coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect());
         let (decision, values) = match &machine.weights {
@@ -167,6 +160,18 @@ impl Model {
             (_, evidence) => evidence,
         };
         Found { evidence, values }
+    }
+
+    /// The coefficients of a machine for the rows of its problem, in their order.
+    pub(crate) fn coefficients_of(&self, machine: &Machine, problem: &MarginProblem<'_>) -> Vec<f64> {
+        let mut coefficients = vec![0.0; problem.len()];
+        for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
+            let row = self.parts().support_rows[place as usize] as usize;
+            if let Ok(i) = problem.rows().binary_search(&row) {
+                coefficients[i] = coefficient;
+            }
+        }
+        coefficients
     }
 
     /// f(x_i) of a kernel expansion for each row of a problem.

@@ -99,6 +99,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
                 cost: Some(climb.cost).filter(|cost| cost.is_finite()),
                 epsilon: None,
                 reach: None,
+                calibration: None,
                 evidence,
                 notes,
                 weights: Some(std::mem::take(&mut climb.weights)),

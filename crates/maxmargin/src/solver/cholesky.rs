@@ -29,20 +29,20 @@ const RIDGES: [f64; 8] = [0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-7, 1e-3];
 
 /// L of (H.1).
 #[derive(Clone, Debug)]
-pub(super) struct Factor {
+pub(crate) struct Factor {
     lower: Mat<f64>,
     /// The ridge that was needed, relative to the diagonal; 0 for a matrix that is positive definite by itself.
-    pub(super) ridge: f64,
+    pub(crate) ridge: f64,
 }
 
 impl Factor {
     /// L
-    pub(super) fn lower(&self) -> &Mat<f64> {
+    pub(crate) fn lower(&self) -> &Mat<f64> {
         &self.lower
     }
 
     /// Solves `(A + ridge) x = rhs` in place.
-    pub(super) fn solve(&self, rhs: &mut [f64]) {
+    pub(crate) fn solve(&self, rhs: &mut [f64]) {
         let size = rhs.len();
         let mut x = MatMut::from_column_major_slice_mut(rhs, size, 1);
         solve_lower_triangular_in_place(self.lower.as_ref(), x.as_mut(), Par::Seq);
@@ -56,7 +56,7 @@ impl Factor {
 /// asks only for a positive one. A diagonal entry of 0 gets the mean of the others as its ridge.
 ///
 /// `None` when no ridge works: an entry is not finite, or the matrix is far from positive.
-pub(super) fn factor(
+pub(crate) fn factor(
     size: usize,
     column: &dyn Fn(usize, &mut [f64]),
     least_pivot: f64,

@@ -22,7 +22,7 @@
 
 mod block_smo;
 mod cache;
-mod cholesky;
+pub(crate) mod cholesky;
 mod choose;
 mod drift;
 pub(crate) mod dual_ascent;

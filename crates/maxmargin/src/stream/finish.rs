@@ -44,6 +44,7 @@ impl StreamingSgd {
                 cost: Some(Penalty::Lambda(lambda).cost(total)).filter(|cost| cost.is_finite()),
                 epsilon: None,
                 reach: None,
+                calibration: None,
                 evidence: Evidence::None(NO_CERTIFICATE.into()),
                 notes: notes.clone(),
                 weights: Some(weights),

@@ -21,6 +21,14 @@ pub enum Beginning<'a> {
     ///
     /// With the L1 norm it begins at its w and b.
     Model(&'a Model),
+    /// At a model of more rows: the data is some of them, by their places, increasing. As [`Beginning::Model`] in all else; that the rows
+    /// are the same is for the caller to see to.
+    Part {
+        /// The model of all rows.
+        model: &'a Model,
+        /// Which of its rows the data has.
+        rows: &'a [usize],
+    },
 }
 
 impl Training {
@@ -39,7 +47,9 @@ impl Training {
                 checkpoint.check(shared.data, &fingerprint, shared.pairings)?;
                 checkpoint.machines
             }
-            Beginning::Model(model) => warm_starts(model, shared, parts)?,
+            Beginning::Model(model) if model.parts().fingerprint != fingerprint => return Err(of_other_data()),
+            Beginning::Model(model) => warm_starts(model, None, shared, parts)?,
+            Beginning::Part { model, rows } => warm_starts(model, Some(rows), shared, parts)?,
         };
         Ok(Checkpoint { fingerprint, parameters, machines })
     }
@@ -48,15 +58,14 @@ impl Training {
 /// Where the machines begin that a model has, too; the others begin from scratch.
 ///
 /// # Errors
-/// When the model was trained on other data, or has none of the machines.
-fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result<Vec<MachineState>, Error> {
+/// When the model has none of the machines.
+fn warm_starts(
+    model: &Model,
+    rows: Option<&[usize]>,
+    shared: &Shared<'_>,
+    parts: &ModelParts,
+) -> Result<Vec<MachineState>, Error> {
     let old = model.parts();
-    if old.fingerprint != parts.fingerprint {
-        return Err(Error::Data {
-            what: "the model to start from was trained on other data".into(),
-            help: "give a model of the same rows, columns, labels and weights, or begin from scratch".into(),
-        });
-    }
     let same_task = std::mem::discriminant(&old.task) == std::mem::discriminant(&parts.task);
     let same_classes = same_task && old.classes == parts.classes && old.one_against_rest == parts.one_against_rest;
     let found = |pairing: Pairing| old.machines.iter().find(|machine| same_classes && machine.pairing == pairing);
@@ -74,6 +83,10 @@ fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result
         let ratio = machine.cost.map(|old| cost / old).filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
         let alpha = |(&place, &coefficient): (&u32, &f64)| {
             let row = old.support_rows[place as usize];
+            let row = match rows {
+                Some(rows) => rows.binary_search(&(row as usize)).ok()? as u64,
+                None => row,
+            };
             let sign = pairing.sign(*codes.get(row as usize)? as usize)?;
             let alpha = coefficient * sign * ratio; // (T.2)
             (alpha > 0.0 || parts.task.is_regression()).then_some((row, alpha))
@@ -83,4 +96,11 @@ fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result
         MachineState::Untouched { alpha, point }
     };
     Ok(shared.pairings.iter().map(state).collect())
+}
+
+fn of_other_data() -> Error {
+    Error::Data {
+        what: "the model to start from was trained on other data".into(),
+        help: "give a model of the same rows, columns, labels and weights, or begin from scratch".into(),
+    }
 }

@@ -63,6 +63,7 @@ pub(super) fn finish(
         cost: cost.is_finite().then_some(cost).filter(|_| problem.penalised()),
         epsilon: if let FromNu::Epsilon(epsilon) = solution.from_nu { Some(epsilon) } else { None },
         reach: problem.reach(),
+        calibration: None,
         evidence,
         notes: solution.notes,
         weights,

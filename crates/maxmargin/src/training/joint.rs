@@ -83,6 +83,7 @@ impl Training {
                 cost: problem.penalised().then_some(cost),
                 epsilon: None,
                 reach: None,
+                calibration: None,
                 evidence: Evidence::None(TOGETHER.into()),
                 notes: std::mem::take(&mut notes),
                 weights: Some(weights.clone()),

@@ -1,0 +1,85 @@
+//! How a program of theirs ends early, in their words and then in ours.
+
+use maxmargin_io::Error;
+
+use crate::exit::ExitCode;
+use crate::failure::Failure;
+use crate::output;
+
+/// Why a program ended early.
+#[derive(Debug)]
+pub(super) enum Ending {
+    /// A wrong command line: what is wrong with it, and the usage.
+    Usage(Option<String>, &'static str),
+    /// Anything else: the lines to say.
+    Refused(String),
+    /// The user has asked to stop.
+    Interrupted,
+    /// Nobody reads our output any more, which is no fault.
+    BrokenPipe,
+}
+
+impl Ending {
+    /// Tells the user, and gives the exit code that belongs to it.
+    pub(super) fn tell(self) -> ExitCode {
+        match self {
+            Ending::Usage(what, usage) => {
+                what.iter().for_each(|what| output::say(what));
+                // On standard output, as theirs.
+                let _ = output::print(usage);
+                ExitCode::NotAsAsked
+            }
+            Ending::Refused(text) => {
+                output::say(&text);
+                ExitCode::NotAsAsked
+            }
+            Ending::Interrupted => {
+                output::say("interrupted; nothing was written");
+                ExitCode::Interrupted
+            }
+            Ending::BrokenPipe => ExitCode::Done,
+        }
+    }
+
+    /// What is wrong with a parameter.
+    pub(super) fn parameter(what: &str, help: &str) -> Self {
+        Ending::Refused(format!("ERROR: {what}\n  help: {help}"))
+    }
+
+    /// What is wrong with a file that is read as `kind`.
+    pub(super) fn reading(error: &Error, kind: &str) -> Self {
+        let own = format!("  {error}\n  help: {}", error.help());
+        Ending::Refused(match error {
+            Error::Syntax { line, .. } => format!("Wrong input format at line {line}\n{own}"),
+            Error::Open { path, .. } => format!("can't open {kind} file {}\n{own}", output::escaped(path)),
+            _ => format!("Wrong input format\n{own}"),
+        })
+    }
+}
+
+impl From<Failure> for Ending {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::BrokenPipe => Ending::BrokenPipe,
+            Failure::Input { what, help } => Ending::parameter(&what, &help),
+        }
+    }
+}
+
+impl From<maxmargin::Error> for Ending {
+    fn from(error: maxmargin::Error) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+impl From<Error> for Ending {
+    fn from(error: Error) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+impl From<std::io::Error> for Ending {
+    fn from(error: std::io::Error) -> Self {
+        Failure::from(error).into()
+    }
+}

@@ -1,0 +1,423 @@
+//! `svm-train`: LIBSVM's training program.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use maxmargin::calibration::{Calibration, CalibrationParams, noise, platt};
+use maxmargin::data::{Dataset, Label};
+use maxmargin::kernel::{Gamma, KernelParams};
+use maxmargin::model::{Machine, Pairing};
+use maxmargin::problem::Task;
+use maxmargin::training::{ClassWeights, Penalty};
+use maxmargin::{Model, Training, TrainingParams, Workers};
+use maxmargin_io::{Format, LibsvmLayout, ReadOptions, Reader, libsvm_model_to_text};
+
+use super::ending::Ending;
+use super::folds::{Folds, Random};
+use super::options::{Options, model_name};
+use super::order::{order_of, winner};
+use super::scores::Scores;
+use crate::interrupt::{self, Phase};
+use crate::output::{self, Target};
+use crate::progress::{ReadingLine, Watch};
+
+const USAGE: &str = "\
+Usage: svm-train [options] training_set_file [model_file]
+options:
+-s svm_type : type of machine (default 0)
+\t0 -- C-SVC\t\t(classes)
+\t1 -- nu-SVC\t\t(classes)
+\t2 -- one-class SVM
+\t3 -- epsilon-SVR\t(regression)
+\t4 -- nu-SVR\t\t(regression)
+-t kernel_type : type of kernel (default 2)
+\t0 -- linear: u'*v
+\t1 -- polynomial: (gamma*u'*v + coef0)^degree
+\t2 -- radial basis function: exp(-gamma*|u-v|^2)
+\t3 -- sigmoid: tanh(gamma*u'*v + coef0)
+\t4 -- precomputed kernel (kernel values in training_set_file)
+-d degree : degree of the kernel (default 3)
+-g gamma : gamma of the kernel (default 1/columns)
+-r coef0 : coef0 of the kernel (default 0)
+-c cost : C of C-SVC, epsilon-SVR and nu-SVR (default 1)
+-n nu : nu of nu-SVC, one-class SVM and nu-SVR (default 0.5)
+-p epsilon : epsilon of epsilon-SVR (default 0.1)
+-m cachesize : memory for kernel values in MB, at least (default 100)
+-e epsilon : tolerance to stop at (default 0.001)
+-h shrinking : taken, and of no effect: the engine shrinks as it sees fit (default 1)
+-b probability_estimates : whether to train for probabilities, 0 or 1 (default 0)
+-wi weight : C of class i is weight*C, for C-SVC (default 1)
+-v n : n folds of cross validation, and no model
+-q : no words
+";
+
+/// The most folds of an estimate of probabilities.
+const FOLDS: usize = 5;
+
+/// What was asked for.
+struct Plan {
+    params: TrainingParams,
+    probabilities: bool,
+    folds: Option<usize>,
+    quiet: bool,
+}
+
+/// Trains.
+pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
+    let options = Options::new(arguments, "stdgrcnpmehbvw", "q", USAGE)?;
+    let file = options.file(0)?.to_string();
+    let mut plan = Plan::new(&options)?;
+    let model_file = options.files.get(1).cloned().unwrap_or_else(|| model_name(&file));
+    let target = match plan.folds {
+        None => Some(Target::new(Path::new(&model_file), &[Path::new(&file)])?),
+        Some(_) => None,
+    };
+    let workers = Workers::new(0)?;
+    let data = read(&file, &workers, plan.quiet, matches!(plan.params.kernel, KernelParams::Precomputed))?;
+    plan.name_weights(&options, &data)?;
+    let training = plan.params.clone().check()?;
+    let session = Session { plan: &plan, training: &training, workers: &workers };
+    let mut random = Random::new();
+    if let Some(folds) = plan.folds {
+        let text = interrupt::during(Phase::Solving, || session.cross_validate(&data, folds, &mut random))?;
+        return Ok(output::print(&text)?);
+    }
+    let order = order_of(data.labels());
+    let model = interrupt::during(Phase::Solving, || session.train(&data, &mut random))?;
+    if plan.params.task.is_classification() {
+        session.say(&format!("Total nSV = {}\n", model.parts().support_rows.len()))?;
+    }
+    let classes = model.parts().task.is_classification();
+    let layout = LibsvmLayout { order: classes.then_some(&order[..]), rows: Some(data.matrix()) };
+    let text = libsvm_model_to_text(&model, layout)?;
+    match target {
+        Some(target) => Ok(target.save(text.as_bytes())?),
+        None => Ok(()),
+    }
+}
+
+/// Reads a file in LIBSVM's form.
+pub(super) fn read(file: &str, workers: &Workers, quiet: bool, precomputed: bool) -> Result<Dataset, Ending> {
+    let options = ReadOptions { format: Some(Format::Libsvm), zero_based: precomputed, ..ReadOptions::default() };
+    let line = ReadingLine::new(file, quiet);
+    let data = Reader::new(&options).on(workers).watched_by(&line).read_path(Path::new(file));
+    data.map_err(|error| Ending::reading(&error, "input"))
+}
+
+impl Plan {
+    fn new(options: &Options) -> Result<Self, Ending> {
+        let whole = |letter: char, default: u8, most: u8, name: &str| -> Result<u8, Ending> {
+            let found: i64 = options.value(letter, i64::from(default))?;
+            u8::try_from(found).ok().filter(|&found| found <= most).ok_or_else(|| {
+                Ending::parameter(
+                    &format!("unknown {name} {found}"),
+                    &format!("give -{letter} a whole number from 0 to {most}"),
+                )
+            })
+        };
+        let gamma = match options.value('g', 0.0)? {
+            0.0 => Gamma::Auto,
+            value => Gamma::Value(value),
+        };
+        let coef0 = options.value('r', 0.0)?;
+        let kernel = match whole('t', 2, 4, "kernel type")? {
+            0 => KernelParams::Linear,
+            1 => KernelParams::Polynomial { gamma, coef0, degree: options.value('d', 3)? },
+            2 => KernelParams::Rbf { gamma },
+            3 => KernelParams::Sigmoid { gamma, coef0 },
+            _ => KernelParams::Precomputed,
+        };
+        let (cost, nu) = (options.value('c', 1.0)?, options.value('n', 0.5)?);
+        let (task, penalty) = match whole('s', 0, 4, "svm type")? {
+            0 => (Task::Classification, Penalty::C(cost)),
+            1 => (Task::Classification, Penalty::Nu(nu)),
+            2 => (Task::OneClass { nu }, Penalty::C(1.0)),
+            3 => (Task::Regression { epsilon: options.value('p', 0.1)? }, Penalty::C(cost)),
+            _ => (Task::NuRegression { nu }, Penalty::C(cost)),
+        };
+        let mut params = TrainingParams { task, kernel, penalty, ..TrainingParams::default() };
+        params.settings.tolerance = options.value('e', 1e-3)?;
+        let cache: f64 = options.value('m', 100.0)?;
+        if !(cache > 0.0 && cache.is_finite()) {
+            return Err(Ending::parameter("cache_size <= 0", "give -m a number of megabytes above 0"));
+        }
+        params.settings.memory = params.settings.memory.max((cache * 1_048_576.0) as u64);
+        whole('h', 1, 1, "shrinking")?;
+        let probabilities = whole('b', 0, 1, "probability")? == 1;
+        let folds: Option<i64> = if options.has('v') { Some(options.value('v', 0)?) } else { None };
+        let folds = match folds {
+            Some(folds) if folds < 2 => return Err(options.wrong("n-fold cross validation: n must >= 2")),
+            folds => folds.map(|folds| folds as usize),
+        };
+        Ok(Plan { params, probabilities, folds, quiet: options.has('q') })
+    }
+
+    /// The weights of the classes that there are; for the others, and where there are no classes, a word.
+    fn name_weights(&mut self, options: &Options, data: &Dataset) -> Result<(), Ending> {
+        if !matches!((self.params.task, self.params.penalty), (Task::Classification, Penalty::C(_))) {
+            return Ok(());
+        }
+        let mut given: Vec<(Label, f64)> = Vec::new();
+        for (label, weight) in options.class_weights()? {
+            let label = Label::new(label.to_string());
+            match data.labels().classes().iter().find(|own| **own == label) {
+                // Given twice, it counts twice, as theirs does.
+                Some(own) => match given.iter_mut().find(|(known, _)| known == own) {
+                    Some((_, known)) => *known *= weight,
+                    None => given.push((own.clone(), weight)),
+                },
+                None => output::say(&format!("WARNING: class label {} specified in weight is not found", label.text())),
+            }
+        }
+        if !given.is_empty() {
+            self.params.class_weights = ClassWeights::Given(given);
+        }
+        Ok(())
+    }
+}
+
+/// What stays the same from fit to fit.
+struct Session<'a> {
+    plan: &'a Plan,
+    training: &'a Training,
+    workers: &'a Workers,
+}
+
+impl Session<'_> {
+    fn say(&self, text: &str) -> Result<(), Ending> {
+        if self.plan.quiet { Ok(()) } else { Ok(output::print(text)?) }
+    }
+
+    /// One fit, with its phrases; and its probabilities, where they are asked for.
+    fn train(&self, data: &Dataset, random: &mut Random) -> Result<Model, Ending> {
+        let calibrations = if self.plan.probabilities { self.calibrations(data, random)? } else { Vec::new() };
+        let model = self.fit(self.training, data)?;
+        let order = order_of(data.labels());
+        for (machine, sign) in in_their_order(&model, &order) {
+            self.say(&phrases(&model, machine, sign))?;
+        }
+        if !self.plan.probabilities {
+            return Ok(model);
+        }
+        if matches!(model.task(), Task::OneClass { .. }) {
+            let mut watch = Watch::new(None, self.plan.quiet);
+            let how = CalibrationParams::default();
+            return match self.training.calibrate(&model, data, how, self.workers, &mut watch) {
+                Ok(ControlFlow::Continue(model)) => Ok(model),
+                Ok(ControlFlow::Break(_)) => Err(Ending::Interrupted),
+                // Too few rows for marks: theirs goes on without them.
+                Err(error) => {
+                    output::say(&format!("WARNING: {error}; {}", error.help()));
+                    Ok(model)
+                }
+            };
+        }
+        let mut parts = model.parts().clone();
+        for (machine, found) in parts.machines.iter_mut().zip(calibrations) {
+            machine.calibration = Some(found);
+        }
+        Ok(Model::new(parts)?)
+    }
+
+    fn fit(&self, training: &Training, data: &Dataset) -> Result<Model, Ending> {
+        let mut watch = Watch::new(None, self.plan.quiet).towards(self.plan.params.settings.tolerance);
+        let model = training.fit(data, self.workers, &mut watch);
+        watch.finish();
+        if interrupt::asked() {
+            return Err(Ending::Interrupted);
+        }
+        Ok(model?)
+    }
+
+    /// How good the folds are that were left out.
+    fn cross_validate(&self, data: &Dataset, folds: usize, random: &mut Random) -> Result<String, Ending> {
+        let rows = data.rows();
+        let task = self.plan.params.task;
+        let folds = if folds > rows {
+            output::say(&format!(
+                "WARNING: # folds ({folds}) > # data ({rows}). Will use # folds = # data instead (i.e., leave-one-out cross validation)"
+            ));
+            rows
+        } else {
+            folds
+        };
+        let folds = match task.is_classification() && folds < rows {
+            true => Folds::by_class(data.labels(), folds, random),
+            false => Folds::plain(rows, folds, random),
+        };
+        let targets = numbers(data)?;
+        let mut scores = Scores::default();
+        for (out, kept) in folds.each() {
+            let part = data.select_rows(&kept);
+            let predicted = if task.is_classification() && part.labels().classes().len() < 2 {
+                // One class is all that there is to say.
+                vec![targets[kept[0]]; out.len()]
+            } else {
+                let model = self.train(&part, random)?;
+                let rest = data.select_rows(&out);
+                let order = order_of(part.labels());
+                predicted(&model, &rest, &order, self.plan.probabilities, self.workers)?
+            };
+            out.iter().zip(predicted).for_each(|(&row, found)| scores.add(targets[row], found));
+        }
+        Ok(scores.of_folds(task.is_regression()))
+    }
+
+    /// Probabilities by five folds, as theirs: the rows of each pair of classes shuffled anew.
+    fn calibrations(&self, data: &Dataset, random: &mut Random) -> Result<Vec<Calibration>, Ending> {
+        let task = self.plan.params.task;
+        if task.is_regression() {
+            let targets = numbers(data)?;
+            let folds = Folds::plain(data.rows(), FOLDS.min(data.rows()), random);
+            let mut residuals = Vec::new();
+            for (out, kept) in folds.each() {
+                let model = self.fit(self.training, &data.select_rows(&kept))?;
+                let found = model.predict(&data.select_rows(&out), self.workers)?;
+                residuals.extend(out.iter().zip(found.numbers()).map(|(&row, found)| targets[row] - found));
+            }
+            return Ok(vec![noise(&residuals)]);
+        }
+        if !task.is_classification() {
+            return Ok(Vec::new());
+        }
+        let classes = data.labels().classes().len();
+        let order = order_of(data.labels());
+        let mut found: Vec<(Pairing, Calibration)> = Vec::new();
+        for first in 0..classes {
+            for second in first + 1..classes {
+                let (a, b) = (order[first], order[second]);
+                let of =
+                    |class: usize| (0..data.rows()).filter(move |&row| data.labels().codes()[row] as usize == class);
+                // The rows of the first class, then those of the second: that is the order they are shuffled in.
+                let rows: Vec<usize> = of(a).chain(of(b)).collect();
+                let pairing = Pairing { positive: a.max(b), negative: Some(a.min(b)) };
+                found.push((pairing, self.pair(data, &rows, pairing, random)?));
+            }
+        }
+        // Machines come in our order.
+        let machines = maxmargin::model::Multiclass::OneVsOne.pairings(classes);
+        let of = |pairing: &Pairing| {
+            found.iter().find(|(own, _)| own == pairing).map(|(_, calibration)| calibration.clone())
+        };
+        Ok(machines.iter().filter_map(of).collect())
+    }
+
+    /// The sigmoid of one pair of classes.
+    fn pair(
+        &self,
+        data: &Dataset,
+        rows: &[usize],
+        pairing: Pairing,
+        random: &mut Random,
+    ) -> Result<Calibration, Ending> {
+        let codes = data.labels().codes();
+        let positive: Vec<bool> = rows.iter().map(|&row| codes[row] as usize == pairing.positive).collect();
+        let mut values = vec![0.0; rows.len()];
+        for (out, kept) in Folds::plain(rows.len(), FOLDS, random).each() {
+            let of_class = |class: bool| kept.iter().filter(|&&place| positive[place] == class).count();
+            let (own, other) = (of_class(true), of_class(false));
+            if own == 0 || other == 0 {
+                let value = f64::from(u8::from(own > 0)) - f64::from(u8::from(other > 0));
+                out.iter().for_each(|&place| values[place] = value);
+                continue;
+            }
+            let select =
+                |places: &[usize]| data.select_rows(&places.iter().map(|&place| rows[place]).collect::<Vec<_>>());
+            let part = select(&kept);
+            let training = self.of_classes(&part)?;
+            let model = self.fit(&training, &part)?;
+            let points = model.align(&select(&out))?.points;
+            let found = model.decision_values(&points, self.workers);
+            out.iter().zip(found).for_each(|(&place, value)| values[place] = value);
+        }
+        Ok(platt(&values, &positive)?)
+    }
+
+    /// The training with the weights of those classes only that the data has.
+    fn of_classes(&self, data: &Dataset) -> Result<Training, Ending> {
+        let mut params = self.plan.params.clone();
+        if let ClassWeights::Given(given) = &mut params.class_weights {
+            given.retain(|(label, _)| data.labels().classes().contains(label));
+        }
+        Ok(params.check()?)
+    }
+}
+
+/// The targets, or the labels as numbers.
+pub(super) fn numbers(data: &Dataset) -> Result<Vec<f64>, Ending> {
+    data.labels().numbers().map_err(|row| {
+        let label = maxmargin::error::quoted(data.labels().get(row).text());
+        Ending::Refused(format!("Wrong input format at line {}\n  the label {label} is not a number", row + 1))
+    })
+}
+
+/// Predictions as numbers: by votes in their order, or by the likeliest class.
+pub(super) fn predicted(
+    model: &Model,
+    data: &Dataset,
+    order: &[usize],
+    probabilities: bool,
+    workers: &Workers,
+) -> Result<Vec<f64>, Ending> {
+    let predictions = model.predict(data, workers)?;
+    if model.task().is_regression() {
+        return Ok(predictions.numbers().collect());
+    }
+    let label = |class: usize| model.classes()[class].number().unwrap_or(f64::NAN);
+    if !model.task().is_classification() {
+        return Ok(predictions.codes().iter().map(|&code| label(code as usize)).collect());
+    }
+    if probabilities && model.has_probabilities() {
+        let all = model.probabilities(&predictions)?;
+        return Ok(all.chunks(order.len()).map(|line| label(likeliest(line, order))).collect());
+    }
+    let pairings: Vec<Pairing> = model.machines().iter().map(|machine| machine.pairing).collect();
+    Ok((0..data.rows()).map(|row| label(winner(&pairings, predictions.decision_values(row), order))).collect())
+}
+
+/// The likeliest class, of those that tie the first in their order.
+pub(super) fn likeliest(line: &[f64], order: &[usize]) -> usize {
+    order[1..].iter().fold(order[0], |best, &class| if line[class] > line[best] { class } else { best })
+}
+
+/// The machines as their file has them, and whether their decision value has our sign.
+fn in_their_order<'m>(model: &'m Model, order: &[usize]) -> Vec<(&'m Machine, f64)> {
+    if !model.task().is_classification() {
+        return model.machines().iter().map(|machine| (machine, 1.0)).collect();
+    }
+    let mut found = Vec::new();
+    for (place, &a) in order.iter().enumerate() {
+        for &b in &order[place + 1..] {
+            let pairing = Pairing { positive: a.max(b), negative: Some(a.min(b)) };
+            let machine = model.machines().iter().find(|machine| machine.pairing == pairing);
+            found.extend(machine.map(|machine| (machine, if a > b { 1.0 } else { -1.0 })));
+        }
+    }
+    found
+}
+
+/// What LIBSVM says of a fit.
+fn phrases(model: &Model, machine: &Machine, sign: f64) -> String {
+    let parts = model.parts();
+    let mut text = format!("*\noptimization finished, #iter = {}\n", machine.iterations);
+    let Some(certificate) = machine.evidence.certificate() else { return text };
+    let total: f64 = machine.coefficients.iter().map(|coefficient| coefficient.abs()).sum();
+    let rows = machine.rows as f64;
+    let cost = machine.cost.unwrap_or(1.0);
+    // ½‖w‖²
+    let norm = 0.5 / (certificate.margin * certificate.margin);
+    let (found, objective) = match (parts.task, parts.penalty) {
+        (Task::Classification, Penalty::Nu(_)) => (format!("C = {cost:.6}\n"), norm),
+        (Task::OneClass { .. }, _) => (String::new(), norm),
+        (Task::Regression { .. }, _) if machine.epsilon.is_some() => {
+            let epsilon = machine.epsilon.unwrap_or(0.0);
+            (format!("epsilon = {epsilon:.6}\n"), -(certificate.dual + epsilon * total))
+        }
+        (Task::Classification, _) if parts.class_weights.is_some() => (String::new(), -certificate.dual),
+        _ => (format!("nu = {:.6}\n", total / (cost * rows)), -certificate.dual),
+    };
+    text.push_str(&found);
+    text.push_str(&format!("obj = {objective:.6}, rho = {:.6}\n", -sign * machine.bias));
+    text.push_str(&format!("nSV = {}, nBSV = {}\n", certificate.counts.support, certificate.counts.bounded));
+    text
+}

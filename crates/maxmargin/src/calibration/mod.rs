@@ -1,0 +1,330 @@
+//! Probabilities of a model that has none of its own: how often decision values of rows that it has not seen are right.
+//!
+//! ```text
+//! Model --values of rows left out--> decision values --fit--> Calibration --> Model::probabilities
+//! ```
+//!
+//! A machine's decision values of its own rows are too good, so these are estimated as if each row had been left out:
+//! [`Held::LeaveOneOut`] from the one fit that there is, [`Held::Folds`] by fits that leave out some rows each. No rows are drawn, so
+//! no seed changes a probability.
+
+mod coupling;
+mod folds;
+mod leave_one_out;
+mod link;
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::control::{Control, Progress, Stop};
+use crate::data::Dataset;
+use crate::error::Error;
+use crate::kernel::Points;
+use crate::model::{Machine, Model, Multiclass};
+use crate::problem::{Loss, Task};
+use crate::training::{Answers, Training, machine_problem, row_weights, targets};
+use crate::workers::Workers;
+pub(crate) use coupling::{COARSE, FINE, couple, no_more_than_predicted};
+pub use link::{NOISE_OUTLIERS, sigmoid};
+
+/// From a decision value to a probability; of a regression, how far targets lie from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Calibration {
+    /// The logit of the positive class is a line in each of four parts of the decision values, 0 at f = 0
+    ///
+    /// ```text
+    /// p = σ(z(f)),   z′(f) = s₁ for f < −1,  s₂ for −1 < f < 0,  s₃ for 0 < f < 1,  s₄ for f > 1,   all s ≥ 0     (PR.1)
+    /// ```
+    ///
+    /// so it rises with f, and is above ½ just where the positive class is predicted.
+    Slopes([f64; 4]),
+    /// Platt's sigmoid, which may say that the class that is not predicted is the likelier one
+    ///
+    /// ```text
+    /// p = σ(a f + b)                                                                                            (PR.2)
+    /// ```
+    Sigmoid {
+        /// a
+        slope: f64,
+        /// b
+        offset: f64,
+    },
+    /// The targets of a regression lie about the prediction with the density `exp(−|z|/scale) / (2 scale)`.
+    Noise {
+        /// The mean of |z|.
+        scale: f64,
+    },
+    /// Of one class: how much of the training data lies below a decision value, in tenths; ten marks, increasing.
+    Marks(Vec<f64>),
+}
+
+impl Calibration {
+    /// What is wrong with the numbers, if anything is.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        let right = match self {
+            Calibration::Slopes(slopes) => slopes.iter().all(|slope| *slope >= 0.0 && slope.is_finite()),
+            Calibration::Sigmoid { slope, offset } => slope.is_finite() && offset.is_finite(),
+            Calibration::Noise { scale } => *scale >= 0.0 && scale.is_finite(),
+            Calibration::Marks(marks) => {
+                marks.len() == MARKS && marks.iter().all(|mark| mark.is_finite()) && marks.is_sorted()
+            }
+        };
+        (!right).then_some("a calibration out of its range")
+    }
+
+    /// The logit of the positive class at a decision value; `None` for a calibration of another kind.
+    pub(crate) fn logit(&self, value: f64) -> Option<f64> {
+        match self {
+            // (PR.1)
+            Calibration::Slopes(slopes) => {
+                let [far, near] = if value > 0.0 { [slopes[3], slopes[2]] } else { [slopes[0], slopes[1]] };
+                let size = value.abs();
+                Some((near * size.min(1.0) + far * (size - 1.0).max(0.0)).copysign(value))
+            }
+            Calibration::Sigmoid { slope, offset } => Some(slope * value + offset), // (PR.2)
+            Calibration::Noise { .. } | Calibration::Marks(_) => None,
+        }
+    }
+}
+
+/// Marks of one class.
+const MARKS: usize = 10;
+
+/// Where the decision values come from that a calibration is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Each row left out in turn, by a formula
+    ///
+    /// ```text
+    /// f₋ᵢ(x_i) = f(x_i) − c_i S_i²                                                                              (PR.3)
+    /// ```
+    ///
+    /// with S_i the distance of φ(x_i) from the plane of the other free support vectors: exact where leaving the row out changes
+    /// neither which vectors are free nor which are at their bound. Rows that are no support vectors keep their value exactly.
+    LeaveOneOut,
+    /// Every so many-th row of each class left out at a time, and a model trained without them.
+    Folds(usize),
+}
+
+/// How probabilities are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CalibrationParams {
+    /// Where the decision values come from; `None`: each row left out by formula where that costs less than training anew, else five folds.
+    pub held: Option<Held>,
+    /// Platt's sigmoid (PR.2) instead of (PR.1).
+    pub platt: bool,
+}
+
+/// Folds where nothing else is asked for.
+pub(crate) const FOLDS: usize = 5;
+
+impl Training {
+    /// Gives a model that was trained on `data` its probabilities, or, a regression, its noise; breaks off when the control does.
+    ///
+    /// A model that has probabilities of its own (logistic loss, `lda` of several classes together) stays as it is.
+    ///
+    /// # Errors
+    /// When the data is not the model's, leaving rows out by formula does not go with the model, or as [`Training::fit`].
+    ///
+    /// # Examples
+    /// ```
+    /// use maxmargin::calibration::CalibrationParams;
+    /// use maxmargin::data::embedded;
+    /// use maxmargin::{TrainingParams, Unattended, Workers};
+    ///
+    /// let (iris, workers) = (embedded("iris").unwrap(), Workers::none());
+    /// let training = TrainingParams::default().check()?;
+    /// let model = training.fit(&iris, &workers, &mut Unattended)?;
+    /// let how = CalibrationParams::default();
+    /// let model = training.calibrate(&model, &iris, how, &workers, &mut Unattended)?.continue_value().unwrap();
+    /// let predictions = model.predict(&iris, &workers)?;
+    /// let probabilities = model.probabilities(&predictions)?;
+    /// assert!(probabilities[predictions.codes()[0] as usize] > 0.9);
+    /// # Ok::<(), maxmargin::Error>(())
+    /// ```
+    pub fn calibrate(
+        &self,
+        model: &Model,
+        data: &Dataset,
+        how: CalibrationParams,
+        workers: &Workers,
+        control: &mut dyn Control,
+    ) -> Result<ControlFlow<Stop, Model>, Error> {
+        let parts = model.parts();
+        if data.rows() != parts.training_rows || data.fingerprint_by(workers) != parts.fingerprint {
+            return Err(Error::Data {
+                what: "the model was trained on other data than that to calibrate it with".into(),
+                help: "give the data that the model was trained on".into(),
+            });
+        }
+        if parts.loss == Loss::Logistic && parts.task.is_classification()
+            || parts.solver == "lda" && parts.joint.is_some()
+        {
+            return Ok(ControlFlow::Continue(model.clone()));
+        }
+        let points = model.align(data)?.points;
+        let mut values = model.decision_values(&points, workers);
+        if matches!(parts.task, Task::OneClass { .. } | Task::Svdd { .. }) {
+            let marks = link::marks(&mut values).ok_or_else(|| Error::Data {
+                what: format!("fewer than {} rows lie on one side of the boundary, too few for marks", MARKS / 2),
+                help: "choose a larger nu, or give more rows".into(),
+            })?;
+            return with(model, vec![Calibration::Marks(marks)]).map(ControlFlow::Continue);
+        }
+        let codes: Vec<u32> = model.codes(data.labels()).into_iter().map(|code| code.unwrap_or(0)).collect();
+        let targets = parts.task.is_regression().then(|| targets(data)).transpose()?;
+        let weights = row_weights(data.weights(), &codes, parts.class_weights.as_deref());
+        let answers = Answers { codes: &codes, targets: targets.as_deref(), weights: weights.as_deref() };
+        let seen = Seen { model, data, points: &points, values: &values, answers, workers };
+        let held = match self.held_out(&seen, how.held, control)? {
+            ControlFlow::Continue(held) => held,
+            ControlFlow::Break(stop) => return Ok(ControlFlow::Break(stop)),
+        };
+        let calibrations = match (&targets, &parts.joint) {
+            (Some(targets), _) => vec![Calibration::Noise { scale: seen.noise(targets, &held) }],
+            (None, Some(_)) => {
+                let slope = seen.temperature(&held);
+                vec![Calibration::Sigmoid { slope, offset: 0.0 }; model.machines().len()]
+            }
+            (None, None) => {
+                let rows = (0..model.machines().len()).map(|number| seen.rows_of_machine(number, &held));
+                rows.map(|rows| if how.platt { link::platt(&rows) } else { link::slopes(&rows) }).collect()
+            }
+        };
+        with(model, calibrations).map(ControlFlow::Continue)
+    }
+
+    /// Decision values as if each row had been left out, one a machine and row.
+    fn held_out(
+        &self,
+        seen: &Seen<'_>,
+        held: Option<Held>,
+        control: &mut dyn Control,
+    ) -> Result<ControlFlow<Stop, Vec<f64>>, Error> {
+        if let Some(Held::Folds(folds)) = held {
+            return self.by_folds(seen, folds, control);
+        }
+        match seen.by_formula(held == Some(Held::LeaveOneOut), control)? {
+            ControlFlow::Break(stop) => Ok(ControlFlow::Break(stop)),
+            ControlFlow::Continue(Some(found)) => Ok(ControlFlow::Continue(found)),
+            ControlFlow::Continue(None) if held == Some(Held::LeaveOneOut) => Err(Error::Combination {
+                what: format!("rows of a model by {} cannot be left out by formula", seen.model.parts().solver),
+                help: "calibrate by folds".into(),
+            }),
+            ControlFlow::Continue(None) => self.by_folds(seen, FOLDS, control),
+        }
+    }
+}
+
+/// A model and the data it was trained on.
+struct Seen<'a> {
+    model: &'a Model,
+    data: &'a Dataset,
+    points: &'a Points,
+    /// Its decision values of all rows, one a machine and row.
+    values: &'a [f64],
+    answers: Answers<'a>,
+    workers: &'a Workers,
+}
+
+impl Seen<'_> {
+    fn weight(&self, row: usize) -> f64 {
+        self.answers.weights.map_or(1.0, |weights| weights[row])
+    }
+
+    /// Decision values with each row left out by (PR.3); `None` where the model has no coefficients to go by, or it costs too much.
+    fn by_formula(
+        &self,
+        any_cost: bool,
+        control: &mut dyn Control,
+    ) -> Result<ControlFlow<Stop, Option<Vec<f64>>>, Error> {
+        let parts = self.model.parts();
+        let expanded = parts.machines.iter().all(|machine| !machine.support.is_empty());
+        if parts.joint.is_some() || !parts.norm.is_l2() || parts.loss == Loss::Logistic || !expanded {
+            return Ok(ControlFlow::Continue(None));
+        }
+        let (mut all, count) = (self.values.to_vec(), parts.machines.len());
+        for (number, machine) in parts.machines.iter().enumerate() {
+            let (problem, _) =
+                machine_problem(&parts.kernel, self.points, self.workers, self.answers, machine.pairing, parts)?;
+            let values: Vec<f64> = problem.rows().iter().map(|&row| self.values[row * count + number]).collect();
+            let coefficients = self.model.coefficients_of(machine, &problem);
+            let mut poll = || control.poll(Progress { machine: (number, count), ..Progress::default() });
+            match leave_one_out::values(&problem, &coefficients, values, any_cost, &mut poll) {
+                ControlFlow::Break(stop) => return Ok(ControlFlow::Break(stop)),
+                ControlFlow::Continue(None) => return Ok(ControlFlow::Continue(None)),
+                ControlFlow::Continue(Some(found)) => {
+                    problem.rows().iter().zip(found).for_each(|(&row, value)| all[row * count + number] = value);
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(Some(all)))
+    }
+
+    /// The rows of a machine's classes.
+    fn rows_of_machine(&self, number: usize, held: &[f64]) -> Vec<link::Row> {
+        let (machines, pairing) = (self.model.machines().len(), self.model.machines()[number].pairing);
+        let row = |(row, &code): (usize, &u32)| {
+            let (sign, weight) = (pairing.sign(code as usize)?, self.weight(row));
+            let value = held[row * machines + number];
+            (weight > 0.0).then_some(link::Row { value, positive: sign > 0.0, weight })
+        };
+        self.answers.codes.iter().enumerate().filter_map(row).collect()
+    }
+
+    /// The factor on the decision values of classes that were trained together.
+    fn temperature(&self, held: &[f64]) -> f64 {
+        let rows = held.chunks(self.model.machines().len()).zip(self.answers.codes).enumerate();
+        let rows: Vec<_> = rows.map(|(row, (values, &code))| (values, code as usize, self.weight(row))).collect();
+        link::temperature(&rows)
+    }
+
+    /// How far targets lie from the values.
+    fn noise(&self, targets: &[f64], held: &[f64]) -> f64 {
+        let residual = |(row, (target, value)): (usize, (&f64, &f64))| (target - value, self.weight(row));
+        let residuals: Vec<(f64, f64)> = targets.iter().zip(held).enumerate().map(residual).collect();
+        link::noise(&residuals)
+    }
+}
+
+/// Platt's sigmoid for decision values of rows that a model has not seen, and whether each row is of the positive class.
+///
+/// # Errors
+/// When the lists are not equally long.
+pub fn platt(values: &[f64], positive: &[bool]) -> Result<Calibration, Error> {
+    if values.len() != positive.len() {
+        let (left, right) = (format!("{} values", values.len()), format!("{} rows", positive.len()));
+        return Err(Error::Shape { operation: "platt", left, right });
+    }
+    let row = |(&value, &positive): (&f64, &bool)| link::Row { value, positive, weight: 1.0 };
+    Ok(link::platt(&values.iter().zip(positive).map(row).collect::<Vec<_>>()))
+}
+
+/// The noise of a regression, from the residuals of rows that it has not seen: (PR.8).
+pub fn noise(residuals: &[f64]) -> Calibration {
+    let weighed: Vec<(f64, f64)> = residuals.iter().map(|&residual| (residual, 1.0)).collect();
+    Calibration::Noise { scale: link::noise(&weighed) }
+}
+
+/// The model with a calibration for each machine.
+fn with(model: &Model, calibrations: Vec<Calibration>) -> Result<Model, Error> {
+    let mut parts = model.parts().clone();
+    parts.machines.iter_mut().zip(calibrations).for_each(|(machine, found)| machine.calibration = Some(found));
+    Model::new(parts)
+}
+
+impl Model {
+    /// Whether [`Model::probabilities`] has an answer.
+    pub fn has_probabilities(&self) -> bool {
+        let parts = self.parts();
+        let own = parts.loss == Loss::Logistic && parts.task.is_classification();
+        let calibrated = |machine: &Machine| matches!(machine.calibration, Some(ref found) if !matches!(found, Calibration::Noise { .. }));
+        own || parts.solver == "lda" && parts.multiclass == Multiclass::Joint && parts.joint.is_some()
+            || self.machines().iter().all(calibrated)
+    }
+}
+
+#[cfg(test)]
+mod tests;
