@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use maxmargin::data::{Dataset, Label, Matrix};
-use maxmargin::model::{Machine, Multiclass};
+use maxmargin::model::{Machine, ModelParts, Multiclass, Pairing};
 use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::training::{ClassWeights, Penalty};
 use maxmargin::{Model, Training, TrainingParams, Workers};
@@ -194,7 +194,7 @@ impl Plan {
         };
         params.settings.tolerance = (0.1 * tolerance).min(1e-3);
         // Theirs stop by rules of their own, one for each solver; a gap says the same of all.
-        params.settings.gap = Some((1e-3 * tolerance).clamp(1e-9, 1e-4));
+        params.settings.gap = Some((1e-3 * tolerance).clamp(1e-9, 1e-4)).filter(|_| kind != 4);
         let folds: Option<i64> = if options.has('v') { Some(options.value('v', 0)?) } else { None };
         let folds = match folds {
             Some(folds) if folds < 2 => return Err(options.wrong("n-fold cross validation: n must >= 2")),
@@ -249,7 +249,7 @@ impl Plan {
             offsets.push(indices.len() as u64);
         }
         let matrix = Matrix::sparse(rows, columns + 1, offsets, indices, values)?;
-        Ok(data.with_matrix(matrix)?)
+        Ok(Dataset::new(matrix, data.labels().clone())?)
     }
 
     /// The model with the constant's weight as its bias.
@@ -279,6 +279,51 @@ impl Session<'_> {
     }
 
     fn fit(&self, training: &Training, data: &Dataset) -> Result<Model, Ending> {
+        let params = training.params();
+        if self.plan.kind == 4 && data.labels().classes().len() == 2 {
+            // Two functions that are each other's negative: ‖w₁‖² + ‖w₂‖² is half of ‖w₁ − w₂‖².
+            let Penalty::C(cost) = params.penalty else { return self.fit_once(training, data) };
+            let doubled = TrainingParams { penalty: Penalty::C(2.0 * cost), ..params.clone() };
+            return self.fit_once(&doubled.check()?, data);
+        }
+        match &params.class_weights {
+            ClassWeights::Given(given)
+                if data.labels().classes().len() > 2 && params.multiclass == Some(Multiclass::OneVsRest) =>
+            {
+                self.fit_each(params, given, data)
+            }
+            _ => self.fit_once(training, data),
+        }
+    }
+
+    /// A class after the other: the weight of a class is that of its own rows against the rest, all of which count 1.
+    fn fit_each(&self, params: &TrainingParams, given: &[(Label, f64)], data: &Dataset) -> Result<Model, Ending> {
+        let classes = data.labels().classes();
+        let mut whole: Option<ModelParts> = None;
+        for (class, label) in classes.iter().enumerate() {
+            let own: Vec<(Label, f64)> = given.iter().filter(|(known, _)| known == label).cloned().collect();
+            let class_weights = if own.is_empty() { ClassWeights::Equal } else { ClassWeights::Given(own) };
+            let params = TrainingParams { positive: Some(label.clone()), class_weights, ..params.clone() };
+            let mut parts = self.fit_once(&params.check()?, data)?.parts().clone();
+            let found = parts.machines.drain(..).map(|machine| Machine {
+                pairing: Pairing { positive: class, negative: None },
+                // What the file has a place for is the weights.
+                support: Vec::new(),
+                coefficients: Vec::new(),
+                ..machine
+            });
+            let found: Vec<Machine> = found.collect();
+            whole.get_or_insert(parts).machines.extend(found);
+        }
+        let mut parts = whole.ok_or_else(|| Ending::parameter("the data has no rows", "give at least one"))?;
+        parts.classes = classes.to_vec();
+        parts.class_weights = None;
+        parts.one_against_rest = false;
+        parts.support_rows.clear();
+        Ok(Model::new(parts)?)
+    }
+
+    fn fit_once(&self, training: &Training, data: &Dataset) -> Result<Model, Ending> {
         let mut watch = Watch::new(None, self.plan.quiet).towards(self.plan.params.settings.tolerance);
         let model = training.fit(data, self.workers, &mut watch);
         watch.finish();

@@ -7,7 +7,7 @@ use std::path::Path;
 use maxmargin::Workers;
 
 use super::ending::Ending;
-use super::general::{g17, general};
+use super::general::{g, g17, general};
 use super::options::Options;
 use super::svm_train::{numbers, read};
 use crate::output::{self, Target};
@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
             let Some(range) = range.filter(|range| range.least != range.most) else { continue };
             let value = range.brought_to(scale.to, value);
             if value != 0.0 {
-                write!(out, "{}:{} ", column + 1, g17(value))?;
+                write!(out, "{}:{} ", column + 1, g(value))?;
                 after += 1;
             }
         }
