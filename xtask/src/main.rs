@@ -1,14 +1,17 @@
 //! Chores of the workspace: `cargo xtask test` is everything that must pass, `cargo xtask bench` runs us beside the peers.
 
 mod bench;
+mod command;
 mod failure;
+mod peers;
+mod python;
 
 use std::env;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 const USAGE: &str = "\
-usage: cargo xtask test                                      format, lints, every test, documentation
+usage: cargo xtask test                                      format, lints, every test, documentation, the peers
        cargo xtask bench kernel|linear|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
 
 /// One thing that must pass.
@@ -70,6 +73,15 @@ fn test(cargo: &str) -> ExitCode {
                 println!("== {name}: cargo could not be started: {error}");
                 return ExitCode::FAILURE;
             }
+        }
+    }
+    println!("== peers: tests/peers beside LIBSVM, LIBLINEAR and onnxruntime");
+    let started = Instant::now();
+    match peers::test() {
+        Ok(()) => println!("== peers: passed in {:.0} s", started.elapsed().as_secs_f64()),
+        Err(failure) => {
+            println!("== peers: failed\n{failure}");
+            return ExitCode::FAILURE;
         }
     }
     ExitCode::SUCCESS

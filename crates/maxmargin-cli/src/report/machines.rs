@@ -139,7 +139,9 @@ pub(crate) fn problem(page: &mut Page, model: &Model) {
 /// What is known of probabilities.
 fn calibration(found: &Calibration) -> String {
     match found {
-        Calibration::Slopes(_) => "probabilities that rise with the decision value and agree with the prediction".into(),
+        Calibration::Slopes(_) => {
+            "probabilities that rise with the decision value and agree with the prediction".into()
+        }
         Calibration::Sigmoid { .. } => "probabilities by Platt's sigmoid, which may differ from the prediction".into(),
         Calibration::Noise { scale } => format!("targets lie {} from the prediction in the mean", number(*scale, 4)),
         Calibration::Marks(marks) => format!("{} marks of how much lies below a decision value", marks.len()),
