@@ -68,16 +68,23 @@ impl<T: Real> Engine<'_, T> {
         if away.is_empty() {
             return ControlFlow::Continue(false);
         }
-        let rows: Vec<usize> = away.iter().map(|&k| self.problem.rows()[k]).collect();
+        // Where a twin is active, both are up to date.
+        let mut stale: Vec<usize> = away.iter().map(|&k| self.twins.row(k)).collect();
+        stale.sort_unstable();
+        stale.dedup();
+        stale.retain(|&row| self.twins.variables(row).all(|k| !self.active[k]));
+        let rows: Vec<usize> = stale.iter().map(|&row| self.problem.rows()[row]).collect();
         let mut sums = KernelRows::new(self.tiles, &rows, self.problem.gram().workers(), 0);
         let moves = self.all_moves();
-        let at_once = ((WORK_A_POLL / (away.len() as f64 * self.tiles.cost())) as usize).max(1);
+        let at_once = ((WORK_A_POLL / (stale.len().max(1) as f64 * self.tiles.cost())) as usize).max(1);
         for part in moves.chunks(at_once) {
             poll()?;
             sums.add_passing(part);
         }
         let mut value = std::mem::take(&mut self.value);
-        sums.visit(|k, sum| value[away[k as usize]] = self.value_of(away[k as usize], sum));
+        sums.visit(|place, sum| {
+            self.twins.variables(stale[place as usize]).for_each(|k| value[k] = self.value_of(k, sum));
+        });
         self.value = value;
         let violating: Vec<usize> = away.into_iter().filter(|&k| !self.view().is_settled(k, &levels)).collect();
         self.bring_back(&violating);
@@ -93,9 +100,8 @@ impl<T: Real> Engine<'_, T> {
             (self.active[k], self.settled[k]) = (true, 0);
         }
         let sums = self.sums();
-        let active = &self.active;
-        self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |k| sums[k as usize]);
-        self.rows.replace(|k, _| sums[k as usize]);
+        self.reactivate_rows(&sums);
+        self.rows.replace(|row, _| sums[row as usize]);
     }
 
     /// Computes v anew in double precision: of all support vectors and of a sample of the others; and then, the error of the
@@ -121,7 +127,7 @@ impl<T: Real> Engine<'_, T> {
         let near: Vec<usize> = (0..self.alpha.len()).filter(near).collect();
         self.renew_values(&near, &support, poll)?;
         let sums = self.sums();
-        self.rows.replace(|k, _| sums[k as usize]);
+        self.rows.replace(|row, _| sums[row as usize]);
         ControlFlow::Continue(())
     }
 
@@ -135,7 +141,7 @@ impl<T: Real> Engine<'_, T> {
             self.value[k] = value;
         }
         let sums = self.sums();
-        self.rows.replace(|k, _| sums[k as usize]);
+        self.rows.replace(|row, _| sums[row as usize]);
     }
 
     /// v of some variables in double precision. Hands back the largest change.
@@ -160,6 +166,7 @@ impl<T: Real> Engine<'_, T> {
                     error = error.max((value - self.value[k]).abs());
                 }
                 self.value[k] = value;
+                self.match_twin(k);
             }
         }
         ControlFlow::Continue(error)

@@ -12,8 +12,8 @@
 //! u_k += Σ_j s_j Δα_j K_jk   for all k,   v_k = −s_k ∇_k = −(u_k + s_k (ridge_k α_k + p_k))            (B.1)
 //! ```
 //!
-//! with kernel rows in single precision, many at a time, and sums in double precision (`rows.rs`). Variables that stay at a
-//! bound and far from moving are set aside, and their part of the rows with them (shrinking).
+//! with kernel rows in single precision, many at a time, and sums in double precision (`rows.rs`); the two variables of a row of a
+//! regression share its u (`twins.rs`). Variables that stay at a bound and far from moving are set aside, and their part of the rows with them (shrinking).
 //!
 //! **Stopping.** At violation ≤ tolerance, all variables considered: those set aside are looked at again, and u is computed
 //! anew in double precision wherever a row has a part in the certificate (α > 0, or close to the margin). If the violation is
@@ -37,6 +37,7 @@ mod rows;
 mod slab;
 mod slots;
 mod snapshot;
+mod twins;
 mod values;
 
 use std::ops::ControlFlow;
@@ -53,6 +54,7 @@ use crate::simd::Real;
 use block::Block;
 use choice::{Levels, View};
 use rows::{KernelRows, Move};
+use twins::Twins;
 
 /// The first block, and the largest. It doubles when most of its variables move, and halves when few do.
 const BLOCK: (u64, u64) = (1024, 2048);
@@ -199,10 +201,13 @@ enum End {
 struct Engine<'a, T: Real> {
     problem: &'a DualProblem<'a>,
     tiles: Tiles<'a, T>,
+    /// Which variables share a row.
+    twins: Twins,
+    /// By row.
     rows: KernelRows<'a, T>,
     block: Block<T>,
     alpha: Vec<f64>,
-    /// (B.1): up to date for active variables, and for all once they were looked at again.
+    /// (B.1): up to date for active variables, and for all once they were looked at again. Where one of two twins is up to date, both are.
     value: Vec<f64>,
     active: Vec<bool>,
     /// How often a variable looked settled, one look after the other.
@@ -242,10 +247,12 @@ impl<'a, T: Real> Engine<'a, T> {
         let tiles = Tiles::new(gram.kernel(), gram.points());
         let dear = tiles.cost() >= DEAR;
         let memory = if dear { memory } else { 0 };
-        let rows = KernelRows::new(tiles, problem.rows(), gram.workers(), memory);
+        let twins = Twins::of(problem.rows());
+        let rows = KernelRows::new(tiles, &problem.rows()[..twins.rows()], gram.workers(), memory);
         let mut engine = Engine {
             problem,
             tiles,
+            twins,
             rows,
             block: Block::new(),
             alpha: vec![0.0; variables],
@@ -355,7 +362,7 @@ impl<'a, T: Real> Engine<'a, T> {
         self.choose(levels);
         self.load_block();
         // Nothing but the block moves: then its optimum is the problem's.
-        let all_active = self.working.len() == self.rows.active();
+        let all_active = self.working.len() == self.active().count();
         let target = if self.whole {
             WHOLE * tolerance
         } else if all_active {
@@ -388,11 +395,13 @@ impl<'a, T: Real> Engine<'a, T> {
             return ControlFlow::Break(None);
         }
         if all_active {
-            for (k, &variable) in self.working.iter().enumerate() {
-                self.value[variable as usize] = self.block.value[k];
+            for k in 0..self.working.len() {
+                let variable = self.working[k] as usize;
+                self.value[variable] = self.block.value[k];
+                self.match_twin(variable);
             }
             let sums = self.sums();
-            self.rows.replace(|k, _| sums[k as usize]);
+            self.rows.replace(|row, _| sums[row as usize]);
             return ControlFlow::Continue(());
         }
         self.walk.size = match moves.len() * 8 / self.working.len() {
@@ -415,14 +424,18 @@ impl<'a, T: Real> Engine<'a, T> {
         ControlFlow::Continue(())
     }
 
-    /// Every `s_j α_j` that is not 0.
+    /// Every `s_j α_j` that is not 0, summed over the variables of a row.
     fn all_moves(&self) -> Vec<Move> {
-        let place = |variable: usize| self.problem.rows()[variable] as u32;
         let amount = |variable: usize| self.problem.signs()[variable] * self.alpha[variable];
-        (0..self.alpha.len())
-            .filter(|&variable| self.alpha[variable] != 0.0)
-            .map(|variable| Move { variable, place: place(variable), amount: amount(variable) })
-            .collect()
+        let moves = (0..self.alpha.len()).filter(|&variable| self.alpha[variable] != 0.0);
+        self.twins.by_row(moves.map(|variable| (variable, amount(variable))), self.problem.rows())
+    }
+
+    /// Gives the other variable of a row the same u.
+    fn match_twin(&mut self, k: usize) {
+        if let Some(twin) = self.twins.other(k) {
+            self.value[twin] = self.value_of(twin, self.sum_of(k));
+        }
     }
 
     /// (B.1) for one variable.
@@ -445,7 +458,9 @@ impl<'a, T: Real> Engine<'a, T> {
     /// Brings v of the active variables up to date.
     fn refresh(&mut self) {
         let mut value = std::mem::take(&mut self.value);
-        self.rows.visit(|k, sum| value[k as usize] = self.value_of(k as usize, sum));
+        self.rows.visit(|row, sum| {
+            self.twins.variables(row as usize).for_each(|k| value[k] = self.value_of(k, sum));
+        });
         self.value = value;
     }
 
@@ -469,7 +484,7 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 
     fn choose(&mut self, levels: Levels) {
-        self.working = if self.rows.active() as u64 <= self.sizes.1 {
+        self.working = if self.active().count() as u64 <= self.sizes.1 {
             // Each sign by itself: these are the classes of a pair.
             let (negative, positive): (Vec<usize>, Vec<usize>) =
                 self.active().partition(|&k| self.problem.signs()[k] < 0.0);
@@ -512,35 +527,44 @@ impl<'a, T: Real> Engine<'a, T> {
 
     /// What moved in the block, and by how much that lowers the objective: `½ Σ s_k Δα_k (v_k before + v_k after)`.
     fn moves(&self) -> (Vec<Move>, f64) {
-        let (mut moves, mut gain) = (Vec::new(), 0.0);
+        let (mut amounts, mut gain) = (Vec::new(), 0.0);
         for (k, &variable) in self.working.iter().enumerate() {
             let variable = variable as usize;
             let delta = self.block.alpha[k] - self.alpha[variable];
             if delta != 0.0 {
                 let amount = self.problem.signs()[variable] * delta;
                 gain += 0.5 * amount * (self.value[variable] + self.block.value[k]);
-                moves.push(Move { variable, place: self.problem.rows()[variable] as u32, amount });
+                amounts.push((variable, amount));
             }
         }
-        (moves, gain)
+        (self.twins.by_row(amounts.into_iter(), self.problem.rows()), gain)
     }
 
     /// Sets aside variables that have looked settled for long enough, when there are many.
     fn set_aside(&mut self, levels: Levels) {
-        let mut leaving = 0;
         for k in (0..self.alpha.len()).filter(|&k| self.active[k]) {
             let settled = self.view().is_settled(k, &levels);
             self.settled[k] = if settled { self.settled[k] + 1 } else { 0 };
-            leaving += usize::from(self.settled[k] >= PATIENCE);
         }
+        // A row is left out when all of its variables are.
+        let stays = |k: usize| self.active[k] && self.settled[k] < PATIENCE;
+        let staying = (0..self.twins.rows()).filter(|&row| self.twins.variables(row).any(stays)).count();
+        let leaving = self.rows.active() - staying;
         if (leaving as f64) < WORTH_IT * self.rows.active() as f64 {
             return;
         }
         for k in 0..self.alpha.len() {
             self.active[k] &= self.settled[k] < PATIENCE;
         }
-        let active = &self.active;
-        self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |_| 0.0);
+        self.reactivate_rows(&[]);
+    }
+
+    /// Makes those rows active that have an active variable; those that come back get their u from `sums`.
+    fn reactivate_rows(&mut self, sums: &[f64]) {
+        let Engine { active, twins, rows, problem, .. } = self;
+        let keep = |row: u32| twins.variables(row as usize).any(|k| active[k]);
+        let sum = |row: u32| sums.get(row as usize).copied().unwrap_or(0.0);
+        rows.reactivate(&problem.rows()[..twins.rows()], keep, sum);
     }
 }
 

@@ -12,13 +12,14 @@ const PART: usize = 512;
 /// Rows that are computed or added at a time.
 pub(super) const GROUP: usize = 64;
 
-/// A variable that moved.
+/// A row whose variables moved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
-    pub(super) variable: usize,
-    /// The place of its row in the points.
+    /// Which of the rows that are kept.
+    pub(super) row: usize,
+    /// Its place in the points.
     pub(super) place: u32,
-    /// `s_j Δα_j`
+    /// `Σ s_j Δα_j` over its variables.
     pub(super) amount: f64,
 }
 
@@ -122,8 +123,8 @@ impl<'a, T: Real> KernelRows<'a, T> {
 
     /// `u += Σ_j amount_j K_j`, in the order of the moves.
     pub(super) fn add(&mut self, moves: &[Move]) {
-        let variables: Vec<usize> = moves.iter().map(|change| change.variable).collect();
-        let found = self.slots.take(&variables);
+        let rows: Vec<usize> = moves.iter().map(|change| change.row).collect();
+        let found = self.slots.take(&rows);
         let changes: Vec<Change> = moves
             .iter()
             .zip(found)

@@ -9,7 +9,7 @@ impl<T: Real> Engine<'_, T> {
     /// counters; numbers: the objective. The gradient is u.
     pub(super) fn snapshot(&self) -> Snapshot {
         let mut sums = self.sums();
-        self.rows.visit(|k, sum| sums[k as usize] = sum);
+        self.rows.visit(|row, sum| self.twins.variables(row as usize).for_each(|k| sums[k] = sum));
         let active = (0..self.alpha.len() as u64).filter(|&k| self.active[k as usize]).collect();
         let working = self.working.iter().map(|&k| u64::from(k)).collect();
         let Walk { steps, blocks, size, renewals, idle_steps, objective } = self.walk;
@@ -41,10 +41,10 @@ impl<T: Real> Engine<'_, T> {
         self.working = working.iter().map(|&k| k as u32).collect();
         self.active = vec![false; variables];
         active.iter().for_each(|&k| self.active[k as usize] = true);
-        let (active, sums) = (&self.active, &snapshot.gradient);
+        let sums = &snapshot.gradient;
         self.value = (0..variables).map(|k| self.value_of(k, sums[k])).collect();
-        self.rows.reactivate(self.problem.rows(), |k| active[k as usize], |_| 0.0);
-        self.rows.replace(|k, _| sums[k as usize]);
+        self.reactivate_rows(&[]);
+        self.rows.replace(|row, _| sums[row as usize]);
         true
     }
 }
