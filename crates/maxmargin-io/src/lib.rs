@@ -69,6 +69,7 @@ pub use data_writer::DataWriter;
 pub use error::Error;
 pub use foreign::{
     ForeignModel, liblinear_model_from_text, liblinear_model_to_text, libsvm_model_from_text, libsvm_model_to_text,
+    onnx_model_to_bytes,
 };
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
 pub use parquet_file::reads_guarded;

@@ -1,10 +1,11 @@
-//! Models of other programs, in and out: LIBSVM's and LIBLINEAR's text files.
+//! Models of other programs, in and out: LIBSVM's and LIBLINEAR's text files; and out only: ONNX.
 //!
 //! What their files have no place for (scaling, names of columns, certificates) is refused or said, never dropped in silence. A model
 //! that was read has no certificate, because nothing is known of its training.
 
 mod liblinear;
 mod libsvm;
+mod onnx;
 
 use std::fmt::Write as _;
 
@@ -21,6 +22,7 @@ use maxmargin::training::Penalty;
 use crate::error::Error;
 pub use liblinear::{liblinear_model_from_text, liblinear_model_to_text};
 pub use libsvm::{libsvm_model_from_text, libsvm_model_to_text};
+pub use onnx::onnx_model_to_bytes;
 
 /// Why a model of another program has no certificate.
 const NO_CERTIFICATE: &str = "the model was read from another program's file, which says nothing of its training";
