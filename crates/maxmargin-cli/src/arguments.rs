@@ -70,11 +70,14 @@ pub(crate) enum Command {
 }
 
 /// The formats by their names.
-const FORMATS: [(&str, Format); 5] = [
+const FORMATS: [(&str, Format); 8] = [
     ("csv", Format::Csv),
     ("libsvm", Format::Libsvm),
     ("npy", Format::Npy),
+    ("npz", Format::Npz),
     ("parquet", Format::Parquet),
+    ("arrow", Format::Arrow),
+    ("arrow-stream", Format::ArrowStream),
     ("cache", Format::Cache),
 ];
 
@@ -85,7 +88,8 @@ pub(crate) struct Reading {
     /// The format of a file [default: found by name and content]
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&FORMATS))]
     pub(crate) format: Option<Format>,
-    /// The label column of a CSV, Parquet or npy file, by name or number counted from 1 [default: the last]
+    /// The label column of a CSV, Parquet, Arrow or npy file, by name or number counted from 1 [default: the last]; the array of labels of an
+    /// npz file [default: y, labels or target]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
     /// The first line of a CSV file names the columns [default: found by content]
@@ -249,7 +253,7 @@ Examples:
   maxmargin train huge.svm --memory 1G --cache huge.mmc
   maxmargin train huge.mmc --stream --solver sgd --lambda 1e-6 --passes 3 --validate 20")]
 pub(crate) struct Train {
-    /// A file (LIBSVM text, CSV, Parquet, npy or a cache), - for standard input, or a name: iris, e1, e2, e3, blobs, xor, rings, moons, far-blob
+    /// A file (LIBSVM text, CSV, Parquet, Arrow, npy, npz or a cache), - for standard input, or a name: iris, e1, e2, e3, blobs, xor, rings, moons, far-blob
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
     /// Where to write the model [default: the data's name with .mm, in the current folder]
@@ -500,12 +504,13 @@ pub(crate) struct Predict {
     pub(crate) reading: Reading,
 }
 
-/// Convert data between LIBSVM text, CSV, Parquet, npy and our binary cache
+/// Convert data between LIBSVM text, CSV, Parquet, Arrow, npy, npz and our binary cache
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The cache (.mmc) holds all that a data set has, and is read at the speed of the disk: make one of any file that is used
 more than once. What another format has no place for is said: column names and weights (LIBSVM text), weights and group numbers
-(CSV, Parquet), all of them and the spelling of labels (npy).
+(CSV, Parquet, Arrow), all of them (npz), and the spelling of labels, too (npy). An npz file holds X and y, as numpy.savez or
+scipy.sparse.save_npz write them; .arrow and .feather are Arrow's file, .arrows is its stream.
 
 Examples:
   maxmargin convert rcv1.svm rcv1.mmc
@@ -516,7 +521,7 @@ pub(crate) struct Convert {
     /// A file, - for standard input, or the name of an embedded or generated set
     #[arg(value_name = "IN")]
     pub(crate) data: PathBuf,
-    /// The file to write: .libsvm, .svm, .txt, .csv, .parquet, .npy, .mmc
+    /// The file to write: .libsvm, .svm, .txt, .csv, .parquet, .arrow, .feather, .arrows, .npy, .npz, .mmc
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// The format to write, whatever the file is called
@@ -724,7 +729,7 @@ pub(crate) struct Generate {
     /// The standard deviation around each class (blobs, far-blob: 0.7, moons: 0.1)
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) noise: Option<f64>,
-    /// The file: .csv, .libsvm, .svm, .txt, .parquet, .npy, .mmc [default: standard output, as CSV; text as LIBSVM text]
+    /// The file: .csv, .libsvm, .svm, .txt, .parquet, .arrow, .feather, .arrows, .npy, .npz, .mmc [default: standard output, as CSV; text as LIBSVM text]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The format, whatever the file is called

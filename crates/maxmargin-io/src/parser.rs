@@ -160,13 +160,15 @@ fn not_text(origin: &str, head: &[u8], at: usize) -> Error {
 }
 
 /// The first bytes of files that are not text, what they are, and the way out.
-const BINARY: [(&[u8], &str, &str); 10] = [
+const BINARY: [(&[u8], &str, &str); 12] = [
     (b"\x1f\x8b", "gzip-compressed data", "decompress the file first: gzip -d"),
     (b"BZh", "bzip2-compressed data", "decompress the file first: bzip2 -d"),
     (b"\xfd7zXZ\0", "xz-compressed data", "decompress the file first: xz -d"),
     (b"\x28\xb5\x2f\xfd", "zstd-compressed data", "decompress the file first: zstd -d"),
     (b"PK\x03\x04", "a zip archive", "unpack the archive first, or save the spreadsheet as CSV"),
     (b"PAR1", "a Parquet file", "give the file as it is, not compressed, and without another --format"),
+    (b"ARROW1", "an Arrow file", "give the file as it is, not compressed, and without another --format"),
+    (b"FEA1", "a Feather file of version 1", "save it in version 2: pyarrow.feather.write_feather"),
     (b"\x93NUMPY", "a NumPy array", "give the file as it is, not compressed, and without another --format"),
     (b"\xff\xfe", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
     (b"\xfe\xff", "text in UTF-16, not UTF-8", "save the file as UTF-8"),

@@ -30,8 +30,14 @@ pub enum Format {
     Csv,
     /// A table saved by NumPy.
     Npy,
+    /// Arrays saved by NumPy, in a zip archive.
+    Npz,
     /// A table of columns.
     Parquet,
+    /// A table of columns as Arrow writes it (IPC, Feather), in batches of rows that an index at the end knows.
+    Arrow,
+    /// The same without the index, as it comes through a pipe.
+    ArrowStream,
     /// A cache file of ours.
     Cache,
 }

@@ -53,12 +53,15 @@ impl Message {
     }
 
     fn all(&self, wanted: u32) -> Vec<&[u8]> {
-        let bytes = |field: &'_ Field| matches!(field, Field::Bytes(number, _) if *number == wanted);
-        let inner = |field| match field {
-            &Field::Bytes(_, ref bytes) => &bytes[..],
-            Field::Number(..) => unreachable!(),
-        };
-        self.0.iter().filter(|field| bytes(field)).map(inner).collect()
+        let mut found = Vec::new();
+        for field in &self.0 {
+            if let Field::Bytes(number, bytes) = field
+                && *number == wanted
+            {
+                found.push(&bytes[..]);
+            }
+        }
+        found
     }
 
     fn messages(&self, wanted: u32) -> Vec<Message> {
