@@ -120,6 +120,7 @@ impl Reading {
             categorical: self.categorical,
             columns: columns.map(<[String]>::to_vec),
             max_bytes: None,
+            kernel_values: None,
         }
     }
 }
@@ -129,7 +130,8 @@ impl Reading {
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct KernelArguments {
     /// linear, polynomial, rbf, sigmoid, laplacian, chi-square, precomputed; or an expression of them, such as
-    /// "rbf(gamma=0.5) + 2*linear" [default: linear]
+    /// "rbf(gamma=0.5) + 2*linear" [default: linear]. With precomputed the data is the table of kernel values, in LIBSVM text with or without
+    /// serial numbers: label 0:i 1:K(x, x_1) 2:K(x, x_2) ...
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
     /// The factor gamma: a number, scale (1/(columns · variance)) or auto (1/columns) [default: scale]

@@ -45,6 +45,7 @@ mod error;
 mod foreign;
 mod gather;
 mod guard;
+mod kernel_values;
 mod libsvm;
 mod model_file;
 mod npy;
@@ -77,7 +78,7 @@ pub use foreign::{
 pub use guard::reads_guarded;
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
 pub use read::{
-    Format, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source,
+    Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source,
 };
 pub use row_blocks::{RowBlock, RowBlocks};
 pub use stream_checkpoint::{

@@ -10,8 +10,9 @@ use memchr::memrchr;
 use crate::block::{Block, Cutter, check_text};
 use crate::compressed::without_compression;
 use crate::error::Error;
+use crate::kernel_values::without_serials;
 use crate::libsvm::Libsvm;
-use crate::read::{Format, ReadOptions, asked_twice, content, data_error, no_rows};
+use crate::read::{Format, KernelValues, ReadOptions, asked_twice, content, data_error, no_rows};
 use crate::rows::{Fault, Rows};
 use crate::table::{Table, telling_part};
 
@@ -25,6 +26,8 @@ pub(crate) struct Parser {
     pub(crate) kind: Kind,
     /// The columns to keep of LIBSVM text.
     chosen: Option<Vec<String>>,
+    /// Whose kernel values LIBSVM text holds, where it does.
+    kernel_values: Option<KernelValues>,
     /// What the file is if it is no text.
     binary: Option<&'static (&'static [u8], &'static str, &'static str)>,
 }
@@ -60,7 +63,9 @@ impl Parser {
         }
         let binary = binary_kind(cutter.head(0)?.0);
         let chosen = options.columns.clone().filter(|_| matches!(kind, Kind::Libsvm(_)));
-        Ok(Parser { origin: origin.into(), kind, chosen, binary })
+        let is_libsvm = matches!(kind, Kind::Libsvm(_)) && !options.zero_based;
+        let kernel_values = options.kernel_values.filter(|_| is_libsvm);
+        Ok(Parser { origin: origin.into(), kind, chosen, kernel_values, binary })
     }
 
     pub(crate) fn origin(&self) -> &str {
@@ -115,7 +120,10 @@ impl Parser {
                 None => Ok(data),
             },
         });
-        let data = data.map_err(|error| data_error(&self.origin, error))?;
+        let mut data = data.map_err(|error| data_error(&self.origin, error))?;
+        if let Some(what) = self.kernel_values {
+            data = without_serials(data, what, &self.origin)?;
+        }
         match &self.chosen {
             None => Ok(data),
             Some(columns) => {

@@ -170,11 +170,16 @@ struct Read {
     columns: usize,
     machines: Vec<Machine>,
     vectors: Option<Matrix>,
+    /// The training rows of the vectors, increasing, for a table of kernel values.
+    table: Option<Vec<u64>>,
 }
 
 impl Read {
     fn model(self, path: &str) -> Result<Model, Error> {
         let pool = self.vectors.as_ref().map_or(0, Matrix::rows);
+        let support_rows = self.table.unwrap_or_else(|| (0..pool as u64).collect());
+        // Of the rows that were no support vectors nothing is known.
+        let training_rows = support_rows.last().map_or(0, |last| *last as usize + 1);
         let joint = self.multiclass.is_joint(self.classes.len());
         let parts = ModelParts {
             task: self.task,
@@ -193,11 +198,11 @@ impl Read {
             columns: self.columns,
             names: None,
             scaling: None,
-            training_rows: pool,
+            training_rows,
             fingerprint: String::new(),
             machines: self.machines,
             joint: joint.then(|| maxmargin::certificate::joint::JointEvidence::None(NO_CERTIFICATE.into())),
-            support_rows: (0..pool as u64).collect(),
+            support_rows,
             vectors: self.vectors,
         };
         Model::new(parts).map_err(|error| Error::Data { path: path.into(), error })
