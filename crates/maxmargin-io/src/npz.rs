@@ -51,15 +51,14 @@ pub(crate) fn is_npz(bytes: &[u8]) -> bool {
 /// When it is damaged, has not the arrays of a data set, or their sizes do not fit each other.
 pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
     let mut archive = Archive::open(bytes, origin, options.max_bytes)?;
-    let matrix = match archive.has("indptr") || archive.has("indices") {
+    let mut data = match archive.has("indptr") || archive.has("indices") {
         true => archive.sparse()?,
         false => archive.table()?,
     };
-    let labels = match options.unlabelled {
-        true => vec![Label::new("0"); matrix.rows()],
-        false => archive.labels(options.label.as_deref(), matrix.rows())?,
-    };
-    let data = Dataset::new(matrix, Labels::new(labels)).map_err(|error| data_error(origin, error))?;
+    if !options.unlabelled {
+        let labels = Labels::new(archive.labels(options.label.as_deref(), data.rows())?);
+        data = data.with_labels(labels).map_err(|error| data_error(origin, error))?;
+    }
     select(data, origin, options)
 }
 
@@ -169,8 +168,8 @@ impl<'a> Archive<'a> {
         Ok((description, bytes))
     }
 
-    /// The features as a table.
-    fn table(&mut self) -> Result<Matrix, Error> {
+    /// The features as a table, all rows of which have the label 0.
+    fn table(&mut self) -> Result<Dataset, Error> {
         let Some(name) = self.only(&FEATURES, "the features")? else {
             let help = "save it with numpy.savez(file, X=X, y=y), or a sparse matrix with scipy.sparse.save_npz";
             return Err(content(self.origin, self.shown(), "a table X, x or data", help));
@@ -178,15 +177,15 @@ impl<'a> Archive<'a> {
         let member = self.member(name);
         let (description, bytes) = self.array(name)?;
         let header = description.table(&member)?;
-        let all = Columns { label: None, features: (0..header.columns()).collect(), names: None };
         if header.columns() == 0 {
             return Err(content(&member, "no columns", "at least one", "give a table with at least one column"));
         }
-        Ok(header.all_rows(&bytes, &all, &member)?.matrix().clone())
+        let all = Columns { label: None, features: (0..header.columns()).collect(), names: None };
+        header.all_rows(&bytes, &all, &member)
     }
 
-    /// The features as SciPy saves them.
-    fn sparse(&mut self) -> Result<Matrix, Error> {
+    /// The same of the features as SciPy saves them.
+    fn sparse(&mut self) -> Result<Dataset, Error> {
         let (description, bytes) = self.array("format")?;
         let format = texts(&description, &bytes).and_then(|mut texts| texts.pop()).unwrap_or_default();
         if format != "csr" {
@@ -218,8 +217,9 @@ impl<'a> Archive<'a> {
         if columns == 0 || columns >= u64::from(u32::MAX) {
             return wrong("shape", format!("{columns} columns"), "1 to 4294967294".into());
         }
-        if indptr.len() as u64 != rows.saturating_add(1) {
-            return wrong("indptr", format!("{} offsets", indptr.len()), format!("{} for {rows} rows", rows + 1));
+        let offsets = rows.saturating_add(1);
+        if indptr.len() as u64 != offsets {
+            return wrong("indptr", format!("{} offsets", indptr.len()), format!("{offsets} for {rows} rows"));
         }
         if values.len() != indices.len() {
             return wrong("data", format!("{} values", values.len()), format!("{}, one an index", indices.len()));
@@ -253,6 +253,7 @@ impl<'a> Archive<'a> {
         let dense = moved.len() as u64 >= rows.saturating_mul(columns).div_ceil(2);
         let made = Matrix::sparse(rows as usize, columns as usize, offsets, sorted, moved);
         made.map(|matrix| if dense { matrix.to_dense() } else { matrix })
+            .and_then(|matrix| Dataset::new(matrix, Labels::new(vec![Label::new("0"); rows as usize])))
             .map_err(|error| data_error(self.origin, error))
     }
 
