@@ -71,11 +71,14 @@ pub(crate) enum Command {
 }
 
 /// The formats by their names.
-const FORMATS: [(&str, Format); 5] = [
+const FORMATS: [(&str, Format); 8] = [
     ("csv", Format::Csv),
     ("libsvm", Format::Libsvm),
     ("npy", Format::Npy),
+    ("npz", Format::Npz),
     ("parquet", Format::Parquet),
+    ("arrow", Format::Arrow),
+    ("arrow-stream", Format::ArrowStream),
     ("cache", Format::Cache),
 ];
 
@@ -86,7 +89,8 @@ pub(crate) struct Reading {
     /// The format of a file [default: found by name and content]
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&FORMATS))]
     pub(crate) format: Option<Format>,
-    /// The label column of a CSV, Parquet or npy file, by name or number counted from 1 [default: the last]
+    /// The label column of a CSV, Parquet, Arrow or npy file, by name or number counted from 1 [default: the last]; the array of labels of an
+    /// npz file [default: y, labels or target]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
     /// The first line of a CSV file names the columns [default: found by content]
@@ -117,6 +121,7 @@ impl Reading {
             categorical: self.categorical,
             columns: columns.map(<[String]>::to_vec),
             max_bytes: None,
+            kernel_values: None,
         }
     }
 }
@@ -126,7 +131,8 @@ impl Reading {
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct KernelArguments {
     /// linear, polynomial, rbf, sigmoid, laplacian, chi-square, precomputed; or an expression of them, such as
-    /// "rbf(gamma=0.5) + 2*linear" [default: linear]
+    /// "rbf(gamma=0.5) + 2*linear" [default: linear]. With precomputed the data is the table of kernel values, in LIBSVM text with or without
+    /// serial numbers: label 0:i 1:K(x, x_1) 2:K(x, x_2) ...
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
     /// The factor gamma: a number, scale (1/(columns · variance)) or auto (1/columns) [default: scale]
@@ -259,7 +265,7 @@ Examples:
   maxmargin train huge.svm --memory 1G --cache huge.mmc
   maxmargin train huge.mmc --stream --solver sgd --lambda 1e-6 --passes 3 --validate 20")]
 pub(crate) struct Train {
-    /// A file (LIBSVM text, CSV, Parquet, npy or a cache), - for standard input, or a name: iris, e1, e2, e3, blobs, xor, rings, moons, far-blob
+    /// A file (LIBSVM text, CSV, Parquet, Arrow, npy, npz or a cache), - for standard input, or a name: iris, e1, e2, e3, blobs, xor, rings, moons, far-blob
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
     /// Where to write the model [default: the data's name with .mm, in the current folder]
@@ -517,12 +523,13 @@ pub(crate) struct Predict {
     pub(crate) reading: Reading,
 }
 
-/// Convert data between LIBSVM text, CSV, Parquet, npy and our binary cache
+/// Convert data between LIBSVM text, CSV, Parquet, Arrow, npy, npz and our binary cache
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The cache (.mmc) holds all that a data set has, and is read at the speed of the disk: make one of any file that is used
 more than once. What another format has no place for is said: column names and weights (LIBSVM text), weights and group numbers
-(CSV, Parquet), all of them and the spelling of labels (npy).
+(CSV, Parquet, Arrow), all of them (npz), and the spelling of labels, too (npy). An npz file holds X and y, as numpy.savez or
+scipy.sparse.save_npz write them; .arrow and .feather are Arrow's file, .arrows is its stream.
 
 Examples:
   maxmargin convert rcv1.svm rcv1.mmc
@@ -533,7 +540,7 @@ pub(crate) struct Convert {
     /// A file, - for standard input, or the name of an embedded or generated set
     #[arg(value_name = "IN")]
     pub(crate) data: PathBuf,
-    /// The file to write: .libsvm, .svm, .txt, .csv, .parquet, .npy, .mmc
+    /// The file to write: .libsvm, .svm, .txt, .csv, .parquet, .arrow, .feather, .arrows, .npy, .npz, .mmc
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// The format to write, whatever the file is called
@@ -549,26 +556,30 @@ pub(crate) struct Convert {
     pub(crate) reading: Reading,
 }
 
-/// Convert a model between our file and those of LIBSVM and LIBLINEAR
+/// Convert a model between our file and those of LIBSVM and LIBLINEAR, or write it for ONNX
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Models of LIBSVM and LIBLINEAR are also read where they are: predict, inspect and plot take them as they take ours. They
 have no certificate, because their files say nothing of their training. What a file has no place for is refused, with
 the way out.
 
+An ONNX file computes the model in any runtime of ONNX, scaling included: from X, the rows, it makes label (or value, for a
+regression), scores (as predict --decision-values) and, for logistic loss, probabilities. It is not read back.
+
 Examples:
   maxmargin convert-model heart.model heart.mm
+  maxmargin convert-model mine.mm mine.onnx
   maxmargin convert-model mine.mm mine.model --to libsvm")]
 pub(crate) struct ConvertModel {
     /// A model of ours, of LIBSVM or of LIBLINEAR
     #[arg(value_name = "IN")]
     pub(crate) model: PathBuf,
-    /// The file to write; .mm is ours
+    /// The file to write; .mm is ours, .onnx is ONNX
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// The program to write for, whatever the file is called
     #[arg(long, value_name = "PROGRAM", value_parser = one_of(&[("maxmargin", ModelFormat::Own),
-        ("libsvm", ModelFormat::Libsvm), ("liblinear", ModelFormat::Liblinear)]))]
+        ("libsvm", ModelFormat::Libsvm), ("liblinear", ModelFormat::Liblinear), ("onnx", ModelFormat::Onnx)]))]
     pub(crate) to: Option<ModelFormat>,
     /// Say nothing but errors
     #[arg(short, long)]
@@ -581,6 +592,7 @@ pub(crate) enum ModelFormat {
     Own,
     Libsvm,
     Liblinear,
+    Onnx,
 }
 
 /// Show what a model is made of: parameters, machines, certificates and geometry
@@ -736,7 +748,7 @@ pub(crate) struct Generate {
     /// The standard deviation around each class (blobs, far-blob: 0.7, moons: 0.1)
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub(crate) noise: Option<f64>,
-    /// The file: .csv, .libsvm, .svm, .txt, .parquet, .npy, .mmc [default: standard output, as CSV; text as LIBSVM text]
+    /// The file: .csv, .libsvm, .svm, .txt, .parquet, .arrow, .feather, .arrows, .npy, .npz, .mmc [default: standard output, as CSV; text as LIBSVM text]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The format, whatever the file is called

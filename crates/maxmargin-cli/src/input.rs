@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 
 use maxmargin::data::{Dataset, embedded, generate};
 use maxmargin::error::{listed, quoted};
+use maxmargin::kernel::KernelParams;
 use maxmargin::{Error, Model, Workers};
-use maxmargin_io::{ReadOptions, Reader, without_compression};
+use maxmargin_io::{KernelValues, ReadOptions, Reader, without_compression};
 
 use crate::arguments::Reading;
 use crate::failure::Failure;
@@ -213,6 +214,11 @@ fn once(columns: &[String]) -> Result<(), Error> {
     }
 }
 
+/// How the data of a training is read where it is a table of kernel values.
+pub(crate) fn training_table(kernel: &KernelParams) -> Option<KernelValues> {
+    matches!(kernel, KernelParams::Precomputed).then_some(KernelValues::Training)
+}
+
 /// Data read for a model: in columns that it knows.
 #[derive(Debug)]
 pub(crate) struct ForModel {
@@ -226,18 +232,36 @@ pub(crate) struct ForModel {
 pub(crate) struct Wanted<'a> {
     columns: usize,
     names: Option<&'a [String]>,
+    /// Whose kernel values the data are, where they are such.
+    kernel_values: Option<KernelValues>,
+}
+
+impl Wanted<'_> {
+    /// The same for the very rows that the model was trained on.
+    pub(crate) fn of_training(self) -> Self {
+        Wanted { kernel_values: self.kernel_values.map(|_| KernelValues::Training), ..self }
+    }
 }
 
 impl<'a> From<&'a Model> for Wanted<'a> {
     fn from(model: &'a Model) -> Self {
-        Wanted { columns: model.parts().columns, names: model.parts().names.as_deref() }
+        let kernel_values = model.parts().kernel.is_precomputed().then_some(KernelValues::New);
+        Wanted { columns: model.parts().columns, names: model.parts().names.as_deref(), kernel_values }
     }
 }
 
 /// The columns of a model that will be trained on this data.
 impl<'a> From<&'a Dataset> for Wanted<'a> {
     fn from(data: &'a Dataset) -> Self {
-        Wanted { columns: data.columns(), names: data.names() }
+        Wanted { columns: data.columns(), names: data.names(), kernel_values: None }
+    }
+}
+
+/// The same, where it is known whether the data is a table of kernel values.
+impl<'a> From<(&'a Dataset, &KernelParams)> for Wanted<'a> {
+    fn from((data, kernel): (&'a Dataset, &KernelParams)) -> Self {
+        let kernel_values = matches!(kernel, KernelParams::Precomputed).then_some(KernelValues::New);
+        Wanted { kernel_values, ..Wanted::from(data) }
     }
 }
 
@@ -252,7 +276,7 @@ pub(crate) fn read_for_model<'a>(
     unlabelled: bool,
     words: Words,
 ) -> Result<ForModel, Failure> {
-    let Wanted { columns: wanted, names } = model.into();
+    let Wanted { columns: wanted, names, kernel_values } = model.into();
     let mut first_error = None;
     if let Some(names) = names {
         // One column for each word of a column of words is how training read it.
@@ -260,7 +284,7 @@ pub(crate) fn read_for_model<'a>(
         let plain = (names.to_vec(), reading.categorical);
         let tries = if has_words { vec![plain, (columns_of_words(names), true)] } else { vec![plain] };
         for (columns, categorical) in tries {
-            let options = ReadOptions { categorical, unlabelled, ..reading.options(Some(&columns)) };
+            let options = ReadOptions { categorical, unlabelled, kernel_values, ..reading.options(Some(&columns)) };
             match read_either_way(source, &options) {
                 Ok(found) => return Ok(ForModel { data: with_missing_words(found.data, names, words)?, ..found }),
                 Err(error) => first_error = Some(error),
@@ -268,7 +292,7 @@ pub(crate) fn read_for_model<'a>(
         }
     }
     // Without names on one of the two sides columns are known by their place.
-    let options = ReadOptions { unlabelled, ..reading.options(None) };
+    let options = ReadOptions { unlabelled, kernel_values, ..reading.options(None) };
     let by_place = source.read(&options).and_then(|data| {
         let none_is_label = !unlabelled && reading.label.is_none() && data.columns() + 1 == wanted;
         if none_is_label && !data.has_open_columns() {

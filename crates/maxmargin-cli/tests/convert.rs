@@ -5,7 +5,7 @@ mod program;
 
 use std::fs;
 
-use program::{done, json, run};
+use program::{done, json, program, run};
 use tempfile::tempdir;
 
 #[test]
@@ -13,7 +13,8 @@ fn a_table_goes_through_all_formats_and_back_to_the_same_text() {
     let folder = tempdir().unwrap();
     let at = folder.path();
     done(at, "generate moons --rows 100 -o first.csv");
-    for pair in ["first.csv a.parquet", "a.parquet b.mmc", "b.mmc last.csv"] {
+    for pair in ["first.csv a.parquet", "a.parquet a.feather", "a.feather a.arrows", "a.arrows b.mmc", "b.mmc last.csv"]
+    {
         let run = done(at, &format!("convert {pair}"));
         assert!(run.stderr.contains("wrote 100 rows to "), "{}", run.stderr);
         assert!(!run.stderr.contains("left out"), "{}", run.stderr);
@@ -22,11 +23,12 @@ fn a_table_goes_through_all_formats_and_back_to_the_same_text() {
     let run = done(at, "convert b.mmc c.svm");
     assert!(run.stderr.contains("note: LIBSVM text has no place for column names: left out"), "{}", run.stderr);
     done(at, "convert c.svm d.npy -q");
-    done(at, "convert d.npy e.svm -q");
+    done(at, "convert d.npy d.npz -q");
+    done(at, "convert d.npz e.svm -q");
     let without_plus = fs::read_to_string(at.join("c.svm")).unwrap().replace("+1 ", "1 ");
     assert_eq!(without_plus, fs::read_to_string(at.join("e.svm")).unwrap());
     let left = fs::read_dir(at).unwrap().count();
-    assert_eq!(left, 7, "nothing else is left behind");
+    assert_eq!(left, 10, "nothing else is left behind");
 }
 
 #[test]
@@ -34,11 +36,12 @@ fn every_command_reads_every_format_and_trains_the_same_model() {
     let folder = tempdir().unwrap();
     let at = folder.path();
     done(at, "generate moons --rows 80 -o moons.csv");
-    for name in ["moons.mmc", "moons.parquet", "moons.svm"] {
+    let others = ["moons.mmc", "moons.parquet", "moons.svm", "moons.arrow", "moons.arrows", "moons.npz"];
+    for name in others {
         done(at, &format!("convert moons.csv {name} -q"));
     }
     let mut reports = Vec::new();
-    for name in ["moons.csv", "moons.mmc", "moons.parquet", "moons.svm"] {
+    for name in ["moons.csv"].into_iter().chain(others) {
         reports.push(json(at, &format!("train {name} --kernel rbf --json -o {name}.mm"))["objective"].clone());
         let verified = done(at, &format!("verify moons.csv.mm {name}"));
         assert_eq!(verified.code, Some(0));
@@ -56,6 +59,7 @@ fn what_cannot_be_converted_is_said_and_nothing_is_written() {
     fs::write(at.join("bad.csv"), "a,b\n1,x\nz,y\n").unwrap();
     for (line, what, help) in [
         ("convert iris.csv iris.npy", "the label \"setosa\" is no number", "write CSV, Parquet or a cache"),
+        ("convert iris.csv /dev/stdout --to npz", "an npz file cannot be written to a pipe", "name a file"),
         ("convert iris.csv iris.unknown", "does not say the format", "--to"),
         ("convert iris.csv iris.csv", "it is read as well", "another name"),
         ("convert bad.csv bad.mmc", "bad.csv:3:1: found \"z\"", "--categorical"),
@@ -71,6 +75,19 @@ fn what_cannot_be_converted_is_said_and_nothing_is_written() {
     done(at, "convert iris.csv iris.mmc");
     let run = run(at, "train iris.mmc --label colour");
     assert!(run.stderr.contains("cache file, whose labels are known"), "{}", run.stderr);
+}
+
+#[test]
+fn an_arrow_stream_goes_through_pipes() {
+    let folder = tempdir().unwrap();
+    let at = folder.path();
+    done(at, "generate moons --rows 50 -o moons.arrows");
+    let text = done(at, "convert moons.arrows /dev/stdout --to csv -q").stdout;
+    assert_eq!(text.lines().count(), 51);
+    let from = fs::File::open(at.join("moons.arrows")).unwrap();
+    let train = program(at).args(["train", "-", "--kernel", "rbf", "-o", "piped.mm"]).stdin(from).output().unwrap();
+    assert!(train.status.success(), "{train:?}");
+    assert_eq!(done(at, "predict piped.mm moons.arrows").stdout.lines().count(), 50);
 }
 
 #[test]

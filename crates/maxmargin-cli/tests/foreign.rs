@@ -47,14 +47,27 @@ fn a_model_goes_to_either_program_and_back_and_predicts_the_same() {
 }
 
 #[test]
+fn a_model_is_written_for_onnx_by_the_name_of_the_file_or_when_asked() {
+    let folder = with_rows();
+    done(folder.path(), "train rows.svm --kernel rbf --scale standard -o own.mm");
+    done(folder.path(), "convert-model own.mm one.onnx");
+    done(folder.path(), "convert-model own.mm two --to onnx -q");
+    let [one, two] = ["one.onnx", "two"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert_eq!(one, two);
+    assert!(one.windows(13).any(|part| part == b"SVMClassifier"));
+}
+
+#[test]
 fn what_cannot_be_converted_is_refused_and_nothing_is_written() {
     let folder = with_rows();
     done(folder.path(), "train rows.svm --kernel rbf -o own.mm");
     done(folder.path(), "train iris -o words.mm");
+    done(folder.path(), "train rows.svm --kernel laplacian -o laplacian.mm");
     fs::write(folder.path().join("broken.model"), "svm_type c_svc\nkernel_type rbf\ngamma x\n").unwrap();
     for (line, what, help) in [
         ("own.mm out.model", "does not say whose file it is to be", "--to libsvm"),
         ("own.mm out.model --to liblinear", "LIBLINEAR has no kernels", "kernel linear"),
+        ("laplacian.mm out.model --to onnx", "ONNX has no operator for the kernel laplacian", "rbf or sigmoid"),
         ("words.mm out.model --to libsvm", "labels that are whole numbers only", "1 and 2"),
         ("broken.model out.mm", "broken.model:3:1: found \"x\", expected a number", "as the program has written it"),
         ("absent.model out.mm", "absent.model", ""),

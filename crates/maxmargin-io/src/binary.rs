@@ -6,12 +6,13 @@ use std::path::Path;
 
 use maxmargin::data::{Dataset, Labels, Matrix, Values};
 
+use crate::arrow_file::ArrowFile;
 use crate::block::too_long;
 use crate::cache_file::{self, CacheFile};
 use crate::error::{Error, reason};
 use crate::parquet_file::ParquetFile;
 use crate::read::{Format, ReadOptions};
-use crate::{npy, parquet_file};
+use crate::{arrow_file, npy, npz, parquet_file};
 
 /// The format of bytes that are not text; the one asked for, where that is such a format.
 pub(crate) fn find(bytes: &[u8], asked: Option<Format>) -> Option<Format> {
@@ -20,6 +21,9 @@ pub(crate) fn find(bytes: &[u8], asked: Option<Format>) -> Option<Format> {
         Some(format) => Some(format),
         None if bytes.starts_with(cache_file::MAGIC) => Some(Format::Cache),
         None if bytes.starts_with(npy::MAGIC) => Some(Format::Npy),
+        None if npz::is_npz(bytes) => Some(Format::Npz),
+        None if bytes.starts_with(arrow_file::MAGIC) => Some(Format::Arrow),
+        None if bytes.starts_with(arrow_file::STREAM) => Some(Format::ArrowStream),
         // Text may begin with these letters, too: a label, say.
         None if is_parquet(bytes) => Some(Format::Parquet),
         None => None,
@@ -58,6 +62,7 @@ pub(crate) fn read_path(path: &Path, options: &ReadOptions, format: Format) -> R
             select(CacheFile::open(path)?.read()?, &origin, options)
         }
         Format::Parquet => join(ParquetFile::open(path, options)?, &origin),
+        Format::Arrow | Format::ArrowStream => join(ArrowFile::open(path, options, format)?, &origin),
         _ => {
             let bytes = std::fs::read(path).map_err(|error| Error::Open {
                 path: origin.to_string(),
@@ -91,7 +96,10 @@ impl Format {
             "libsvm" | "svm" | "svmlight" | "txt" => Some(Format::Libsvm),
             "csv" => Some(Format::Csv),
             "npy" => Some(Format::Npy),
+            "npz" => Some(Format::Npz),
             "parquet" | "pq" => Some(Format::Parquet),
+            "arrow" | "feather" => Some(Format::Arrow),
+            "arrows" => Some(Format::ArrowStream),
             "mmc" => Some(Format::Cache),
             _ => None,
         }
@@ -103,7 +111,10 @@ impl Format {
             Format::Libsvm => "LIBSVM text",
             Format::Csv => "CSV",
             Format::Npy => "npy",
+            Format::Npz => "npz",
             Format::Parquet => "Parquet",
+            Format::Arrow => "Arrow",
+            Format::ArrowStream => "an Arrow stream",
             Format::Cache => "a cache file",
         }
     }
@@ -116,6 +127,12 @@ pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions, format: Fo
     }
     match format {
         Format::Npy => npy::read(bytes, origin, options),
+        Format::Npz => npz::read(bytes, origin, options),
+        Format::Arrow => join(ArrowFile::from_bytes(bytes.to_vec(), origin, options)?, origin),
+        Format::ArrowStream => {
+            let source = Box::new(std::io::Cursor::new(bytes.to_vec()));
+            join(ArrowFile::from_stream(source, origin, options)?, origin)
+        }
         Format::Parquet => join(ParquetFile::from_bytes(bytes.to_vec(), origin, options)?, origin),
         _ => {
             let file = CacheFile::from_bytes(bytes.to_vec(), origin)?;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use maxmargin::data::{Dataset, Label};
 
+use crate::arrow_file::ArrowFile;
 use crate::binary::{self, first_bytes, first_format};
 use crate::cache_file::CacheFile;
 use crate::error::{Error, reason};
@@ -15,7 +16,7 @@ use crate::read::{Format, ReadOptions, Reader};
 
 /// The rows of some data, a block after the other, each a data set of at least one row.
 ///
-/// All formats are read in bounded memory: a block of about 256 KiB, a group of rows, a MiB of text. Columns may grow from
+/// All formats but npz are read in bounded memory: a block of about 256 KiB, a group of rows, a MiB of text. Columns may grow from
 /// block to block where the data has open columns (LIBSVM text). The first error is the last item.
 ///
 /// # Examples
@@ -62,13 +63,14 @@ impl<'a> Blocks<'a> {
         match first_format(&first, options.format).filter(|_| is_file) {
             Some(Format::Cache) => Blocks::of_cache(CacheFile::open(path)?, options, origin),
             Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::open(path, options)?),
+            Some(format @ Format::Arrow) => Ok(Blocks::of(ArrowFile::open(path, options, format)?)),
             _ => Blocks::from_source(Cursor::new(first).chain(file), &origin, options),
         }
     }
 
     /// Reads from a stream, such as standard input. Messages call it `origin`.
     ///
-    /// A cache or Parquet file is read from its end, so that it has to be read whole first.
+    /// A cache, Parquet, npz or Arrow file is read from its end, so that it has to be read whole first.
     ///
     /// # Errors
     /// When the beginning cannot be read, or does not read as asked.
@@ -92,6 +94,11 @@ impl<'a> Blocks<'a> {
         match format {
             Some(Format::Cache) => Blocks::of_cache(CacheFile::from_bytes(whole()?, origin)?, options, origin.into()),
             Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::from_bytes(whole()?, origin, options)?),
+            Some(format @ Format::Npz) => {
+                Ok(Blocks::of(std::iter::once(binary::read(&whole()?, origin, options, format)?).map(Ok)))
+            }
+            Some(Format::Arrow) => Ok(Blocks::of(ArrowFile::from_bytes(whole()?, origin, options)?)),
+            Some(Format::ArrowStream) => Ok(Blocks::of(ArrowFile::from_stream(Box::new(source), origin, options)?)),
             Some(Format::Npy) => Ok(Blocks::of(NpyBlocks::new(Box::new(source), origin, options)?)),
             _ => text_blocks(source, origin, options),
         }

@@ -1,4 +1,4 @@
-//! Which columns of a table of numbers are features, and which one is the label: npy and Parquet, as CSV has it.
+//! Which columns of a table of numbers are features, and which one is the label: npy, Parquet and Arrow, as CSV has it.
 
 use std::collections::HashSet;
 

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use maxmargin::data::Dataset;
 
+use crate::arrow_file::ArrowWriter;
 use crate::atomic::AtomicFile;
 use crate::cache_writer::CacheWriter;
 use crate::error::Error;
 use crate::npy::NpyWriter;
+use crate::npz::NpzWriter;
 use crate::parquet_file::ParquetWriter;
 use crate::read::Format;
 use crate::write::{csv_rows, libsvm_rows};
@@ -41,6 +43,8 @@ pub struct DataWriter {
 enum Out {
     Text(BufWriter<AtomicFile>),
     Npy(NpyWriter),
+    Npz(Box<NpzWriter>),
+    Arrow(Box<ArrowWriter>),
     Parquet(Box<ParquetWriter>),
     Cache(Box<CacheWriter>),
 }
@@ -54,6 +58,8 @@ impl DataWriter {
         let out = match format {
             Format::Libsvm | Format::Csv => Out::Text(BufWriter::with_capacity(1 << 20, AtomicFile::create(path)?)),
             Format::Npy => Out::Npy(NpyWriter::create(path)?),
+            Format::Npz => Out::Npz(Box::new(NpzWriter::create(path)?)),
+            Format::Arrow | Format::ArrowStream => Out::Arrow(Box::new(ArrowWriter::create(path, format)?)),
             Format::Parquet => Out::Parquet(Box::new(ParquetWriter::create(path)?)),
             Format::Cache => Out::Cache(Box::new(CacheWriter::create(path)?)),
         };
@@ -65,6 +71,8 @@ impl DataWriter {
         match &self.out {
             Out::Text(out) => out.get_ref().temporary(),
             Out::Npy(out) => out.temporary(),
+            Out::Npz(out) => out.temporary(),
+            Out::Arrow(out) => out.temporary(),
             Out::Parquet(out) => out.temporary(),
             Out::Cache(out) => out.temporary(),
         }
@@ -97,6 +105,8 @@ impl DataWriter {
                 })?;
             }
             Out::Npy(out) => out.push(data)?,
+            Out::Npz(out) => out.push(data)?,
+            Out::Arrow(out) => out.push(data)?,
             Out::Parquet(out) => out.push(data)?,
             Out::Cache(out) => out.push(data)?,
         }
@@ -129,6 +139,8 @@ impl DataWriter {
                 Ok(self.rows)
             }
             Out::Npy(out) => out.finish(),
+            Out::Npz(out) => out.finish(),
+            Out::Arrow(out) => out.finish(),
             Out::Parquet(out) => out.finish(),
             Out::Cache(out) => out.finish(),
         }
@@ -143,7 +155,7 @@ fn losses(data: &Dataset, format: Format) -> Vec<&'static str> {
     };
     let cache = format == Format::Cache;
     [
-        ("column names", data.names().is_some() && matches!(format, Format::Libsvm | Format::Npy)),
+        ("column names", data.names().is_some() && matches!(format, Format::Libsvm | Format::Npy | Format::Npz)),
         ("weights", data.weights().is_some() && !cache),
         ("group numbers", data.groups().is_some() && !cache && format != Format::Libsvm),
         ("the spelling of labels", format == Format::Npy && spelled()),

@@ -28,6 +28,7 @@
 //! ```
 #![warn(missing_docs)]
 
+mod arrow_file;
 mod atomic;
 mod binary;
 mod block;
@@ -43,9 +44,12 @@ mod data_writer;
 mod error;
 mod foreign;
 mod gather;
+mod guard;
+mod kernel_values;
 mod libsvm;
 mod model_file;
 mod npy;
+mod npz;
 mod number;
 mod parquet_file;
 mod parser;
@@ -69,11 +73,13 @@ pub use data_writer::DataWriter;
 pub use error::Error;
 pub use foreign::{
     ForeignModel, LiblinearLayout, LibsvmLayout, liblinear_model_from_text, liblinear_model_to_text,
-    libsvm_model_from_text, libsvm_model_to_text,
+    libsvm_model_from_text, libsvm_model_to_text, onnx_model_to_bytes,
 };
+pub use guard::reads_guarded;
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
-pub use parquet_file::reads_guarded;
-pub use read::{Format, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source};
+pub use read::{
+    Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source,
+};
 pub use row_blocks::{RowBlock, RowBlocks};
 pub use stream_checkpoint::{
     load_stream_checkpoint, save_stream_checkpoint, stream_checkpoint_from_bytes, stream_checkpoint_to_bytes,

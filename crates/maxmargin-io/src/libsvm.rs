@@ -6,6 +6,8 @@
 //! index   = digits, increasing within a row, from 1 (or 0 on request)
 //! ```
 //!
+//! Tables of kernel values may have a serial number in the place of an index 0: see `kernel_values.rs`.
+//!
 //! Words are separated by spaces or tabs; empty lines are skipped. Cost: one pass over the bytes.
 //!
 //! A line is read in two ways. The short one takes what nearly all lines are, and gives up at whatever else it sees; the
@@ -39,7 +41,8 @@ impl Libsvm {
                 expected: format!("CSV with a label column {}", quoted(label)),
                 help: "leave out --label, or name the format: --format csv".into(),
             }),
-            None => Ok(Libsvm { base: u64::from(!options.zero_based) }),
+            // A serial number is read as a column before the first, and taken out in the end.
+            None => Ok(Libsvm { base: u64::from(!options.zero_based && options.kernel_values.is_none()) }),
         }
     }
 

@@ -21,7 +21,7 @@ use maxmargin::error::quoted;
 use crate::atomic::AtomicFile;
 use crate::columns::{Columns, not_finite, settle, too_large};
 use crate::error::{Error, reason};
-use crate::read::ReadOptions;
+use crate::read::{ReadOptions, no_rows};
 
 /// The first bytes of a file.
 pub(crate) const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -34,7 +34,7 @@ const BLOCK_BYTES: usize = 16 << 20;
 
 /// What the numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Number {
+pub(crate) enum Number {
     F32,
     F64,
     Signed(usize),
@@ -51,9 +51,42 @@ impl Number {
     }
 }
 
-/// What the header says.
+/// What the elements of an array are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Number(Number),
+    /// Texts of so many bytes each, zeros behind them.
+    Bytes(usize),
+    /// Texts of so many characters of 4 bytes each, zeros behind them.
+    Characters(usize),
+    /// Something else, as NumPy spells it.
+    Other(String),
+}
+
+impl Kind {
+    /// The bytes of an element, where that is known.
+    pub(crate) fn bytes(&self) -> Option<usize> {
+        match self {
+            Kind::Number(number) => Some(number.bytes()),
+            Kind::Bytes(count) => Some(*count),
+            Kind::Characters(count) => count.checked_mul(4),
+            Kind::Other(_) => None,
+        }
+    }
+}
+
+/// What the header of an array of any shape says.
 #[derive(Clone, Debug)]
-struct Header {
+pub(crate) struct Description {
+    pub(crate) kind: Kind,
+    pub(crate) big_endian: bool,
+    pub(crate) fortran_order: bool,
+    pub(crate) sizes: Vec<u64>,
+}
+
+/// What the header of a table of numbers says.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
     number: Number,
     big_endian: bool,
     fortran_order: bool,
@@ -62,14 +95,36 @@ struct Header {
 }
 
 /// One number, before it is known whether it is a value or a label.
-enum Found {
+pub(crate) enum Found {
     Float(f64),
     Single(f32),
     Whole(i128),
 }
 
 impl Header {
-    fn number(&self, bytes: &[u8]) -> Found {
+    /// All rows, from all bytes behind the header.
+    ///
+    /// # Errors
+    /// When the bytes are more or fewer than the header says, or hold what is no number.
+    pub(crate) fn all_rows(&self, bytes: &[u8], chosen: &Columns, origin: &str) -> Result<Dataset, Error> {
+        let expected = (self.rows as usize).checked_mul(self.columns.saturating_mul(self.number.bytes()));
+        if expected != Some(bytes.len()) {
+            return Err(cut(origin, self, bytes.len() as u64));
+        }
+        self.rows(bytes, 0, self.rows as usize, chosen, origin)
+    }
+
+    /// The bytes of a number.
+    pub(crate) fn size(&self) -> usize {
+        self.number.bytes()
+    }
+
+    /// How many columns it has.
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub(crate) fn number(&self, bytes: &[u8]) -> Found {
         let mut ordered = [0u8; 8];
         let length = bytes.len().min(8);
         ordered[..length].copy_from_slice(&bytes[..length]);
@@ -90,7 +145,14 @@ impl Header {
     }
 
     /// Some rows as a data set. `bytes` are theirs alone, or all of the file's in Fortran order.
-    fn rows(&self, bytes: &[u8], first: u64, count: usize, chosen: &Columns, origin: &str) -> Result<Dataset, Error> {
+    pub(crate) fn rows(
+        &self,
+        bytes: &[u8],
+        first: u64,
+        count: usize,
+        chosen: &Columns,
+        origin: &str,
+    ) -> Result<Dataset, Error> {
         let size = self.number.bytes();
         let number = |row: usize, column: usize| {
             let place = match self.fortran_order {
@@ -167,11 +229,7 @@ pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<
     let mut rest = bytes;
     let header = read_header(&mut rest, origin)?;
     let chosen = Columns::new(origin, None, header.columns, options)?;
-    let expected = (header.rows as usize).checked_mul(header.columns * header.number.bytes());
-    if expected != Some(rest.len()) {
-        return Err(cut(origin, &header, rest.len() as u64));
-    }
-    header.rows(rest, 0, header.rows as usize, &chosen, origin)
+    header.all_rows(rest, &chosen, origin)
 }
 
 /// The rows of a file, a block at a time; all at once when the numbers are column after column.
@@ -240,15 +298,64 @@ fn cut(origin: &str, header: &Header, found: u64) -> Error {
     }
 }
 
-/// Reads all before the numbers.
+/// Reads all before the numbers of a table.
 fn read_header(source: &mut impl Read, origin: &str) -> Result<Header, Error> {
-    let content = |found: String, help: &str| Error::Content {
+    describe(source, origin)?.table(origin)
+}
+
+fn no_table(origin: &str, found: String, help: &str) -> Error {
+    Error::Content {
         path: origin.into(),
         found,
         expected: "a table of numbers saved by NumPy".into(),
         help: help.into(),
-    };
-    let damaged = || content("a NumPy array whose header does not read".into(), "save it with numpy.save once more");
+    }
+}
+
+fn damaged(origin: &str) -> Error {
+    no_table(origin, "a NumPy array whose header does not read".into(), "save it with numpy.save once more")
+}
+
+impl Description {
+    /// The header of a table of numbers with at least one row; an array of one dimension is a column.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub(crate) fn table(self, origin: &str) -> Result<Header, Error> {
+        let of = |kind: &str| {
+            let help = "save it as numbers first: array.astype(\"float64\")";
+            Err(no_table(origin, format!("a NumPy array of {}", quoted(kind)), help))
+        };
+        let number = match self.kind {
+            Kind::Number(number) => number,
+            Kind::Bytes(count) => return of(&format!("|S{count}")),
+            Kind::Characters(count) => return of(&format!("<U{count}")),
+            Kind::Other(kind) => return of(&kind),
+        };
+        let (rows, columns) = match self.sizes.as_slice() {
+            &[rows, columns] => (rows, columns),
+            &[rows] => (rows, 1),
+            sizes => {
+                let found = format!("a NumPy array of {} dimensions", sizes.len());
+                return Err(no_table(origin, found, "make it a table first: array.reshape(len(array), -1)"));
+            }
+        };
+        if rows == 0 {
+            return Err(no_rows(origin));
+        }
+        let columns = usize::try_from(columns).ok().filter(|&columns| columns < u32::MAX as usize);
+        let columns = columns.ok_or_else(|| damaged(origin))?;
+        let (big_endian, fortran_order) = (self.big_endian, self.fortran_order);
+        Ok(Header { number, big_endian, fortran_order, rows, columns })
+    }
+}
+
+/// Reads all before the elements of an array.
+///
+/// # Errors
+/// When it does not read.
+pub(crate) fn describe(source: &mut impl Read, origin: &str) -> Result<Description, Error> {
+    let damaged = || damaged(origin);
     let mut take = |length: usize| -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; length];
         match source.read_exact(&mut bytes) {
@@ -281,46 +388,37 @@ fn read_header(source: &mut impl Read, origin: &str) -> Result<Header, Error> {
     });
     let described = after("'descr':").ok_or_else(damaged)?;
     let descr = described.strip_prefix('\'').and_then(|rest| rest.split_once('\'')).map(|(descr, _)| descr);
-    let number = match descr.map(|descr| descr.split_at_checked(1).unwrap_or(("", descr))) {
-        Some((_, "f4")) => Number::F32,
-        Some((_, "f8")) => Number::F64,
-        Some((_, "b1" | "u1")) => Number::Unsigned(1),
-        Some((_, "i1")) => Number::Signed(1),
-        Some((_, "i2")) => Number::Signed(2),
-        Some((_, "i4")) => Number::Signed(4),
-        Some((_, "i8")) => Number::Signed(8),
-        Some((_, "u2")) => Number::Unsigned(2),
-        Some((_, "u4")) => Number::Unsigned(4),
-        Some((_, "u8")) => Number::Unsigned(8),
+    let size = |letter: char, kind: &str| kind.strip_prefix(letter).and_then(|size| size.parse::<usize>().ok());
+    let kind = match descr.map(|descr| descr.split_at_checked(1).unwrap_or(("", descr))) {
+        Some((_, "f4")) => Kind::Number(Number::F32),
+        Some((_, "f8")) => Kind::Number(Number::F64),
+        Some((_, "b1" | "u1")) => Kind::Number(Number::Unsigned(1)),
+        Some((_, "i1")) => Kind::Number(Number::Signed(1)),
+        Some((_, "i2")) => Kind::Number(Number::Signed(2)),
+        Some((_, "i4")) => Kind::Number(Number::Signed(4)),
+        Some((_, "i8")) => Kind::Number(Number::Signed(8)),
+        Some((_, "u2")) => Kind::Number(Number::Unsigned(2)),
+        Some((_, "u4")) => Kind::Number(Number::Unsigned(4)),
+        Some((_, "u8")) => Kind::Number(Number::Unsigned(8)),
+        Some(("|", kind)) if size('S', kind).is_some() => Kind::Bytes(size('S', kind).unwrap_or(0)),
+        Some(("<" | ">", kind)) if size('U', kind).is_some() => Kind::Characters(size('U', kind).unwrap_or(0)),
         _ => {
             let kind: String = described.chars().take_while(|&c| c != ',').collect();
-            return Err(content(
-                format!("a NumPy array of {}", quoted(kind.trim_matches('\''))),
-                "save it as numbers first: array.astype(\"float64\")",
-            ));
+            Kind::Other(kind.trim_matches('\'').into())
         }
     };
     let big_endian = descr.is_some_and(|descr| descr.starts_with('>'));
-    let (rows, columns) = match sizes.ok_or_else(damaged)?.as_slice() {
-        &[rows, columns] => (rows, columns),
-        &[rows] => (rows, 1),
-        sizes => {
-            return Err(content(
-                format!("a NumPy array of {} dimensions", sizes.len()),
-                "make it a table first: array.reshape(len(array), -1)",
-            ));
-        }
-    };
-    if rows == 0 {
-        return Err(Error::Content {
-            path: origin.into(),
-            found: "no rows".into(),
-            expected: "at least one".into(),
-            help: "give a file with at least one row".into(),
-        });
-    }
-    let columns = usize::try_from(columns).ok().filter(|&columns| columns < u32::MAX as usize).ok_or_else(damaged)?;
-    Ok(Header { number, big_endian, fortran_order, rows, columns })
+    Ok(Description { kind, big_endian, fortran_order, sizes: sizes.ok_or_else(damaged)? })
+}
+
+/// The bytes before the elements of an array, row after row.
+pub(crate) fn header(descr: &str, shape: &str) -> Vec<u8> {
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let length = (WRITTEN_HEADER - 10) as u16;
+    let mut header = [&MAGIC[..], &[1, 0], &length.to_le_bytes(), text.as_bytes()].concat();
+    header.resize(WRITTEN_HEADER - 1, b' ');
+    header.push(b'\n');
+    header
 }
 
 /// Writes an npy file, whole or not at all: it is there once [`NpyWriter::finish`] has been called.
@@ -393,11 +491,7 @@ impl NpyWriter {
                 help: "give data with at least one row".into(),
             });
         };
-        let text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", self.rows, columns + 1);
-        let length = (WRITTEN_HEADER - 10) as u16;
-        let mut header = [&MAGIC[..], &[1, 0], &length.to_le_bytes(), text.as_bytes()].concat();
-        header.resize(WRITTEN_HEADER - 1, b' ');
-        header.push(b'\n');
+        let header = header("<f8", &format!("({}, {})", self.rows, columns + 1));
         let mut write = || -> std::io::Result<()> {
             self.out.seek(SeekFrom::Start(0))?;
             self.out.write_all(&header)?;

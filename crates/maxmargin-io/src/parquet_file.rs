@@ -5,9 +5,7 @@
 //! called `label`; weights and group numbers have no place in it. A file of ours tells in its metadata (`maxmargin.names`:
 //! `none`) when the columns' names are only their numbers.
 
-use std::cell::Cell;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +25,7 @@ use parquet::schema::types::{ColumnDescriptor, Type};
 use crate::atomic::AtomicFile;
 use crate::columns::{Columns, not_finite, settle, too_large};
 use crate::error::{Error, reason};
+use crate::guard;
 use crate::read::ReadOptions;
 
 /// The first and last bytes of a file.
@@ -40,22 +39,9 @@ const BATCH: usize = 1 << 16;
 /// The metadata that tells whether the names are the user's.
 const NAMES_KEY: &str = "maxmargin.names";
 
-thread_local! {
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread reads a file by code that panics when the file is damaged: such a panic becomes an error, and a hook
-/// that ends the program should let it pass.
-pub fn reads_guarded() -> bool {
-    GUARDED.get()
-}
-
 /// Does some work with a file that may be damaged; what panics is damage.
 fn guarded<T>(origin: &str, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    let before = GUARDED.replace(true);
-    let done = catch_unwind(AssertUnwindSafe(work));
-    GUARDED.set(before);
-    done.unwrap_or_else(|_| Err(other_damage(origin, "its pages do not fit together")))
+    guard::guarded(work).unwrap_or_else(|| Err(other_damage(origin, "its pages do not fit together")))
 }
 
 /// A Parquet file: what it holds, and which columns are asked for.

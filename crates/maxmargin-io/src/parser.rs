@@ -10,8 +10,9 @@ use memchr::memrchr;
 use crate::block::{Block, Cutter, check_text};
 use crate::compressed::without_compression;
 use crate::error::Error;
+use crate::kernel_values::without_serials;
 use crate::libsvm::Libsvm;
-use crate::read::{Format, ReadOptions, asked_twice, content, data_error, no_rows};
+use crate::read::{Format, KernelValues, ReadOptions, asked_twice, content, data_error, no_rows};
 use crate::rows::{Fault, Rows};
 use crate::table::{Table, telling_part};
 
@@ -25,6 +26,8 @@ pub(crate) struct Parser {
     pub(crate) kind: Kind,
     /// The columns to keep of LIBSVM text.
     chosen: Option<Vec<String>>,
+    /// Whose kernel values LIBSVM text holds, where it does.
+    kernel_values: Option<KernelValues>,
     /// What the file is if it is no text.
     binary: Option<&'static (&'static [u8], &'static str, &'static str)>,
 }
@@ -60,7 +63,9 @@ impl Parser {
         }
         let binary = binary_kind(cutter.head(0)?.0);
         let chosen = options.columns.clone().filter(|_| matches!(kind, Kind::Libsvm(_)));
-        Ok(Parser { origin: origin.into(), kind, chosen, binary })
+        let is_libsvm = matches!(kind, Kind::Libsvm(_)) && !options.zero_based;
+        let kernel_values = options.kernel_values.filter(|_| is_libsvm);
+        Ok(Parser { origin: origin.into(), kind, chosen, kernel_values, binary })
     }
 
     pub(crate) fn origin(&self) -> &str {
@@ -115,7 +120,10 @@ impl Parser {
                 None => Ok(data),
             },
         });
-        let data = data.map_err(|error| data_error(&self.origin, error))?;
+        let mut data = data.map_err(|error| data_error(&self.origin, error))?;
+        if let Some(what) = self.kernel_values {
+            data = without_serials(data, what, &self.origin)?;
+        }
         match &self.chosen {
             None => Ok(data),
             Some(columns) => {
@@ -160,13 +168,15 @@ fn not_text(origin: &str, head: &[u8], at: usize) -> Error {
 }
 
 /// The first bytes of files that are not text, what they are, and the way out.
-const BINARY: [(&[u8], &str, &str); 10] = [
+const BINARY: [(&[u8], &str, &str); 12] = [
     (b"\x1f\x8b", "gzip-compressed data", "decompress the file first: gzip -d"),
     (b"BZh", "bzip2-compressed data", "decompress the file first: bzip2 -d"),
     (b"\xfd7zXZ\0", "xz-compressed data", "decompress the file first: xz -d"),
     (b"\x28\xb5\x2f\xfd", "zstd-compressed data", "decompress the file first: zstd -d"),
     (b"PK\x03\x04", "a zip archive", "unpack the archive first, or save the spreadsheet as CSV"),
     (b"PAR1", "a Parquet file", "give the file as it is, not compressed, and without another --format"),
+    (b"ARROW1", "an Arrow file", "give the file as it is, not compressed, and without another --format"),
+    (b"FEA1", "a Feather file of version 1", "save it in version 2: pyarrow.feather.write_feather"),
     (b"\x93NUMPY", "a NumPy array", "give the file as it is, not compressed, and without another --format"),
     (b"\xff\xfe", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
     (b"\xfe\xff", "text in UTF-16, not UTF-8", "save the file as UTF-8"),

@@ -30,8 +30,14 @@ pub enum Format {
     Csv,
     /// A table saved by NumPy.
     Npy,
+    /// Arrays saved by NumPy, in a zip archive.
+    Npz,
     /// A table of columns.
     Parquet,
+    /// A table of columns as Arrow writes it (IPC, Feather), in batches of rows that an index at the end knows.
+    Arrow,
+    /// The same without the index, as it comes through a pipe.
+    ArrowStream,
     /// A cache file of ours.
     Cache,
 }
@@ -54,6 +60,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// LIBSVM text whose first column is 0, not 1.
     pub zero_based: bool,
+    /// LIBSVM text of kernel values, each row of which may begin with its serial number, `0:i`.
+    pub kernel_values: Option<KernelValues>,
     /// The label column of a CSV file, by name or by number counted from 1; `None` takes the last.
     pub label: Option<String>,
     /// A CSV file without a label column: all columns are features, and each row gets the label `0`.
@@ -66,6 +74,15 @@ pub struct ReadOptions {
     pub columns: Option<Vec<String>>,
     /// Refuse a file of more bytes, counted after it is decompressed.
     pub max_bytes: Option<u64>,
+}
+
+/// Whose kernel values a table holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KernelValues {
+    /// Of training rows with each other: rows are sorted by their serial numbers, and only the columns of these numbers are kept.
+    Training,
+    /// Of new rows with training rows: the serial numbers mean nothing.
+    New,
 }
 
 /// How far reading has come.

@@ -73,6 +73,36 @@ fn models_go_to_libsvms_file_and_back() {
 }
 
 #[test]
+fn a_table_of_kernel_values_goes_to_libsvms_file_and_back() {
+    let points = iris(["3", "-2", "10"]);
+    let rows: Vec<Vec<f64>> = (0..points.rows()).step_by(3).map(|row| points.matrix().row(row)).collect();
+    let dot = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let values: Vec<f64> = rows.iter().flat_map(|a| rows.iter().map(move |b| dot(a, b))).collect();
+    let labels = Labels::new((0..points.rows()).step_by(3).map(|row| points.labels().get(row).clone()));
+    let table = Dataset::new(Matrix::dense(50, 50, values).unwrap(), labels).unwrap().with_open_columns();
+    let model = fit(&table, TrainingParams { kernel: KernelParams::Precomputed, ..TrainingParams::default() });
+    for order in [None, Some(vec![2, 0, 1])] {
+        let text = libsvm_model_to_text(&model, order.as_deref()).unwrap();
+        assert_same(&table, &model, &libsvm_model_from_text(&text, "m").unwrap(), &text);
+    }
+    let text = libsvm_model_to_text(&model, None).unwrap();
+    let first = text.split_once("SV\n").unwrap().1.lines().next().unwrap().split_once("0:").unwrap().1;
+    for (to, said) in [
+        ("0:0", "found \"0:0\", expected 0:i alone, the number of a training row, counted from 1"),
+        ("0:1e9", "found \"1e9\", expected 0:i alone"),
+        ("1:1", "found \"1:1\", expected 0:i alone"),
+        ("0:1 1:2", "found none or several entries, expected 0:i alone"),
+        ("", "found none or several entries, expected 0:i alone"),
+    ] {
+        let error = libsvm_model_from_text(&text.replacen(&format!("0:{first}"), to, 1), "m").unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    let twice = "svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 1\nSV\n1 0:4 \n1 0:4 \n";
+    let error = libsvm_model_from_text(twice, "m").unwrap_err();
+    assert!(error.to_string().contains("found two vectors 0:4, expected each training row once"), "{error}");
+}
+
+#[test]
 fn models_go_to_liblinears_file_and_back() {
     let (three, two, numbers) = (iris(["3", "-2", "10"]), iris(["-1", "1", "1"]), iris(["0.5", "2", "-1.25"]));
     let base = |multiclass: Multiclass| TrainingParams { multiclass: Some(multiclass), ..TrainingParams::default() };
@@ -196,7 +226,12 @@ fn what_does_not_read_is_said_with_its_line() {
         ("c_svc", "c_svm", "m:1:1: found \"c_svm\", expected a type of machine such as c_svc"),
         ("gamma 0.5", "gamma half", "m:3:1: found \"half\", expected a number"),
         ("gamma 0.5\n", "", "m:8:1: found `SV`, expected the entry gamma before it"),
-        ("rbf", "precomputed", "expected the entry kernel_type linear, polynomial, rbf or sigmoid before it"),
+        (
+            "rbf",
+            "laplacian",
+            "expected the entry kernel_type linear, polynomial, rbf, sigmoid or precomputed before it",
+        ),
+        ("rbf", "precomputed", "m:10:1: found none or several entries, expected 0:i alone"),
         ("nr_class 2", "nr_class 1", "m:4:1: found 1, expected 2 to 100000 classes"),
         ("total_sv 2", "total_sv 3", "expected 2 of each, the counts adding up to 3"),
         ("label 1 -1", "label 1 1", "found a label that comes twice"),

@@ -7,10 +7,13 @@ use std::path::Path;
 use maxmargin::data::{Dataset, Label, Labels, Matrix, embedded};
 use maxmargin_io::{Blocks, DataWriter, Error, Format, ReadOptions, read_bytes, read_path};
 
-const FORMATS: [(Format, &str); 5] = [
+const FORMATS: [(Format, &str); 8] = [
     (Format::Libsvm, "svm"),
     (Format::Csv, "csv"),
     (Format::Npy, "npy"),
+    (Format::Npz, "npz"),
+    (Format::Arrow, "feather"),
+    (Format::ArrowStream, "arrows"),
     (Format::Parquet, "parquet"),
     (Format::Cache, "mmc"),
 ];
@@ -54,7 +57,7 @@ fn numbers_and_labels_go_through_every_pair_of_formats_to_the_bit() {
             assert_eq!(back.names(), None, "{name} to {other}");
         }
     }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 10, "nothing else is left behind");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2 * FORMATS.len(), "nothing else is left behind");
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn names_and_texts_are_kept_where_there_is_a_place_for_them() {
         let back = read_path(&path, &ReadOptions::default()).unwrap();
         assert_eq!(rows(&back), rows(&iris), "{name}");
         match format {
-            Format::Libsvm => assert_eq!((written.unwrap(), back.names()), (vec!["column names"], None)),
+            Format::Libsvm | Format::Npz => assert_eq!((written.unwrap(), back.names()), (vec!["column names"], None)),
             _ => assert_eq!((written.unwrap(), back.names()), (vec![], iris.names()), "{name}"),
         }
     }
@@ -91,6 +94,8 @@ fn what_a_format_has_no_place_for_is_said() {
     assert_eq!(lost(Format::Libsvm), ["column names", "weights"]);
     assert_eq!(lost(Format::Csv), ["weights", "group numbers"]);
     assert_eq!(lost(Format::Parquet), ["weights", "group numbers"]);
+    assert_eq!(lost(Format::Arrow), ["weights", "group numbers"]);
+    assert_eq!(lost(Format::Npz), ["column names", "weights", "group numbers"]);
     assert_eq!(lost(Format::Npy), ["column names", "weights", "group numbers", "the spelling of labels"]);
     assert!(lost(Format::Cache).is_empty());
 }
@@ -134,6 +139,8 @@ fn the_label_and_the_columns_are_chosen_by_name_or_number() {
     let folder = tempfile::tempdir().unwrap();
     let data = numeric();
     let (npy, parquet) = (folder.path().join("t.npy"), folder.path().join("t.parquet"));
+    let arrow = folder.path().join("t.arrow");
+    write(&arrow, Format::Arrow, &[embedded("iris").unwrap()]).unwrap();
     write(&npy, Format::Npy, std::slice::from_ref(&data)).unwrap();
     write(&parquet, Format::Parquet, &[embedded("iris").unwrap()]).unwrap();
     let options = |label: Option<&str>, columns: Option<&[&str]>, unlabelled: bool| ReadOptions {
@@ -150,20 +157,48 @@ fn the_label_and_the_columns_are_chosen_by_name_or_number() {
         (&["3".to_string(), "1".into()][..], vec![5e-324, 0.1])
     );
     assert_eq!(read_path(&npy, &options(None, None, true)).unwrap().columns(), 4);
-    let found = read_path(&parquet, &options(None, Some(&["petal_width"]), false)).unwrap();
-    assert_eq!((found.columns(), found.labels().get(0).text()), (1, "setosa"));
-    let found = read_path(&parquet, &options(Some("petal_width"), Some(&["1"]), false)).unwrap();
-    assert_eq!((found.matrix().row(0), found.labels().get(0).text()), (vec![5.1], "0.2"));
+    for table in [&parquet, &arrow] {
+        let found = read_path(table, &options(None, Some(&["petal_width"]), false)).unwrap();
+        assert_eq!((found.columns(), found.labels().get(0).text()), (1, "setosa"));
+        let found = read_path(table, &options(Some("petal_width"), Some(&["1"]), false)).unwrap();
+        assert_eq!((found.matrix().row(0), found.labels().get(0).text()), (vec![5.1], "0.2"));
+    }
     for (path, options, what) in [
         (&npy, options(Some("9"), None, false), "there is no column \"9\""),
         (&npy, options(None, Some(&["1", "1"]), false), "asked for twice"),
         (&npy, options(None, Some(&["4"]), false), "is the label and also"),
         (&parquet, options(Some("colour"), None, false), "there is no column \"colour\""),
         (&parquet, options(Some("1"), None, false), "found texts in column \"label\""),
+        (&arrow, options(Some("colour"), None, false), "there is no column \"colour\""),
+        (&arrow, options(Some("1"), None, false), "found texts in column \"label\""),
     ] {
         let error = read_path(path, &options).unwrap_err();
         assert!(error.to_string().contains(what), "{error}");
         assert!(!error.help().is_empty());
+    }
+}
+
+#[test]
+fn damaged_npz_and_arrow_files_are_refused_or_read_and_never_more() {
+    let folder = tempfile::tempdir().unwrap();
+    for (format, name) in [(Format::Npz, "t.npz"), (Format::Arrow, "t.arrow"), (Format::ArrowStream, "t.arrows")] {
+        let path = folder.path().join(name);
+        write(&path, format, &[numeric()]).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+        for length in 0..bytes.len() {
+            let read = read_bytes(&bytes[..length], name, &options);
+            // A stream may end after any of its messages, so that without the last eight bytes it is still whole.
+            let whole = format == Format::ArrowStream && length == bytes.len() - 8;
+            assert_eq!(read.is_ok(), whole, "the first {length} bytes of {name}");
+        }
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            if let Err(error) = read_bytes(&damaged, name, &options) {
+                assert!(!error.to_string().contains('\n') && !error.help().is_empty(), "bit {bit}: {error}");
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What holds for every file and every data set: no bytes make the reader panic, and what is written reads back.
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
-use maxmargin_io::{Error, Format, ReadOptions, read_bytes, write_csv, write_libsvm};
+use maxmargin_io::{Error, Format, KernelValues, ReadOptions, read_bytes, write_csv, write_libsvm};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -32,16 +32,20 @@ fn options() -> impl Strategy<Value = ReadOptions> {
         proptest::option::of(any::<bool>()),
         proptest::option::of(names()),
         proptest::option::weighted(0.2, vec(names(), 0..3)),
+        proptest::option::weighted(0.3, prop_oneof![Just(KernelValues::Training), Just(KernelValues::New)]),
     )
-        .prop_map(|(format, (zero_based, unlabelled, categorical), header, label, columns)| ReadOptions {
-            format,
-            zero_based,
-            label,
-            unlabelled,
-            header,
-            categorical,
-            columns,
-            max_bytes: None,
+        .prop_map(|(format, (zero_based, unlabelled, categorical), header, label, columns, kernel_values)| {
+            ReadOptions {
+                format,
+                zero_based,
+                label,
+                unlabelled,
+                header,
+                categorical,
+                columns,
+                max_bytes: None,
+                kernel_values,
+            }
         })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Convert) -> Result<ExitCode, Failure> {
     let target = Target::new(&arguments.output, &read)?;
     let options = arguments.reading.options(arguments.columns.as_deref());
     // These tell the number of columns before the first row.
-    let fixed = matches!(format, Format::Csv | Format::Parquet | Format::Npy);
+    let fixed = !matches!(format, Format::Libsvm | Format::Cache);
     let started = Instant::now();
     let mut feed = Feed::new(&origin, &options, arguments.reading.seed, fixed)?;
     let bar = progress(arguments.quiet);
@@ -78,8 +78,8 @@ fn format(arguments: &Convert) -> Result<Format, Failure> {
     arguments.to.or_else(|| Format::of_name(&arguments.output)).ok_or_else(|| {
         Failure::new(
             format!("the name {} does not say the format", quoted(&arguments.output.to_string_lossy())),
-            "end it in .libsvm, .svm, .txt, .csv, .parquet, .npy or .mmc, or name the format: --to libsvm, csv, parquet, npy, \
-             cache",
+            "end it in .libsvm, .svm, .txt, .csv, .parquet, .arrow, .feather, .arrows, .npy, .npz or .mmc, or name the format: --to \
+             libsvm, csv, parquet, arrow, arrow-stream, npy, npz, cache",
         )
     })
 }

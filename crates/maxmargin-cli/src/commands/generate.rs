@@ -122,7 +122,7 @@ fn format(arguments: &Generate) -> Result<Format, Failure> {
     Format::of_name(path).ok_or_else(|| {
         Failure::new(
             format!("the name {} does not say the format", quoted(&path.to_string_lossy())),
-            "end it in .csv, .libsvm, .svm, .txt, .parquet, .npy or .mmc, or name the format: --format csv, --format libsvm",
+            "end it in .csv, .libsvm, .svm, .txt, .parquet, .arrow, .feather, .arrows, .npy, .npz or .mmc, or name the format: --format csv, --format libsvm",
         )
     })
 }

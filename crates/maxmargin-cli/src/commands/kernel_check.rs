@@ -3,12 +3,13 @@
 use maxmargin::Workers;
 use maxmargin::data::{Scaling, ScalingKind};
 use maxmargin::kernel::{Kernel, Points, mercer_check};
+use maxmargin_io::ReadOptions;
 use serde_json::json;
 
 use crate::arguments::KernelCheck;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
-use crate::input::Origin;
+use crate::input::{self, Origin};
 use crate::output::{self, Words};
 use crate::report::{Page, counted, json_line, number};
 
@@ -18,6 +19,7 @@ pub(super) fn run(arguments: &KernelCheck) -> Result<ExitCode, Failure> {
     let words = Words { quiet: false };
     let origin = Origin::new(&arguments.data, words)?;
     let options = arguments.reading.options(arguments.columns.as_deref());
+    let options = ReadOptions { kernel_values: input::training_table(&params), ..options };
     let data = origin.fetch(arguments.reading.seed, &Workers::new(0)?, words)?.read_once(&options)?;
     let matrix = match arguments.scale {
         ScalingKind::None => data.matrix().clone(),

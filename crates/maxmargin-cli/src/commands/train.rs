@@ -280,7 +280,8 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     let words = plan.words;
     let started = Instant::now();
     let options = arguments.reading.options(arguments.columns.as_deref());
-    let options = ReadOptions { unlabelled: arguments.unlabelled, ..options };
+    let kernel_values = input::training_table(&plan.training.params().kernel);
+    let options = ReadOptions { unlabelled: arguments.unlabelled, kernel_values, ..options };
     let whole = plan.origin.fetch(arguments.reading.seed, &plan.workers, words)?.read_once(&options)?;
     let (data, held_out) = match arguments.holdout {
         None => (whole, None),
@@ -434,7 +435,8 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
 /// Reads the test before the work starts, in the columns of the training data.
 fn read_test(origin: &Origin, data: &Dataset, arguments: &Train, plan: &Plan) -> Result<Dataset, Failure> {
     let source = origin.fetch(arguments.reading.seed, &plan.workers, plan.words)?;
-    let found = input::read_for_model(&source, data, &arguments.reading, false, plan.words)?;
+    let wanted = (data, &plan.training.params().kernel);
+    let found = input::read_for_model(&source, wanted, &arguments.reading, false, plan.words)?;
     if found.labelled {
         return Ok(found.data);
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::arguments::Verify;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
-use crate::input::{self, Origin};
+use crate::input::{self, Origin, Wanted};
 use crate::output::{self, Words};
 use crate::report::machines::{self, title};
 use crate::report::{Page, counted, json_line, number};
@@ -22,7 +22,8 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
     let source = origin.fetch(arguments.reading.seed, &workers, words)?;
-    let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
+    let wanted = Wanted::from(&model).of_training();
+    let found = input::read_for_model(&source, wanted, &arguments.reading, arguments.unlabelled, words)?;
     if !found.labelled && model.task().usual().is_none() {
         return Err(Failure::new(
             format!("{}: the data has no label column, but a certificate is about labels", origin.shown()),

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
             "probability output is only supported for logistic regression\n  help: train with -s 0, 6 or 7".into(),
         ));
     }
-    let data = read(test, &workers, true, false)?;
+    let data = read(test, &workers, true, None)?;
     let targets = numbers(&data)?;
     let mut text = String::new();
     let mut scores = Scores::default();

@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
         false => None,
     };
     let workers = Workers::new(plan.threads)?;
-    let plain = read(&file, &workers, plan.quiet, false)?;
+    let plain = read(&file, &workers, plan.quiet, None)?;
     plan.name_weights(&options, &plain)?;
     let columns = plain.columns();
     let data = plan.with_constant(plain)?;

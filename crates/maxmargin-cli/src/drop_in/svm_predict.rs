@@ -6,6 +6,7 @@ use std::path::Path;
 use maxmargin::calibration::Calibration;
 use maxmargin::problem::Task;
 use maxmargin::{Model, Workers};
+use maxmargin_io::KernelValues;
 
 use super::ending::Ending;
 use super::general::{g, g17};
@@ -46,7 +47,8 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     let target = Target::new(Path::new(to), &[Path::new(test), Path::new(model_file)])?;
     let workers = Workers::new(0)?;
     let (model, order) = load(model_file)?;
-    let data = read(test, &workers, true, model.parts().kernel.is_precomputed())?;
+    let values = model.parts().kernel.is_precomputed().then_some(KernelValues::New);
+    let data = read(test, &workers, true, values)?;
     let model = model.widened(data.columns())?;
     let targets = numbers(&data)?;
     let noise = match model.machines() {

@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     }
     let target = if options.has('s') { Some(Target::new(Path::new(&save), &[Path::new(file)])?) } else { None };
     let workers = Workers::new(0)?;
-    let data = read(file, &workers, true, false)?;
+    let data = read(file, &workers, true, None)?;
     let (matrix, targets) = (data.matrix(), numbers(&data)?);
     let mut scale = Scale { to: Range { least, most }, columns: ranges(matrix), targets: None };
     if let [low, high] = limits[..] {

@@ -10,13 +10,14 @@ use maxmargin::model::{Machine, Pairing};
 use maxmargin::problem::Task;
 use maxmargin::training::{ClassWeights, Penalty};
 use maxmargin::{Model, Training, TrainingParams, Workers};
-use maxmargin_io::{Format, LibsvmLayout, ReadOptions, Reader, libsvm_model_to_text};
+use maxmargin_io::{Format, KernelValues, LibsvmLayout, ReadOptions, Reader, libsvm_model_to_text};
 
 use super::ending::Ending;
 use super::folds::{Folds, Random};
 use super::options::{Options, model_name};
 use super::order::{order_of, winner};
 use super::scores::Scores;
+use crate::input::training_table;
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Target};
 use crate::progress::{ReadingLine, Watch};
@@ -73,7 +74,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
         Some(_) => None,
     };
     let workers = Workers::new(0)?;
-    let data = read(&file, &workers, plan.quiet, matches!(plan.params.kernel, KernelParams::Precomputed))?;
+    let data = read(&file, &workers, plan.quiet, training_table(&plan.params.kernel))?;
     plan.name_weights(&options, &data)?;
     let training = plan.params.clone().check()?;
     let session = Session { plan: &plan, training: &training, workers: &workers };
@@ -97,8 +98,13 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
 }
 
 /// Reads a file in LIBSVM's form.
-pub(super) fn read(file: &str, workers: &Workers, quiet: bool, precomputed: bool) -> Result<Dataset, Ending> {
-    let options = ReadOptions { format: Some(Format::Libsvm), zero_based: precomputed, ..ReadOptions::default() };
+pub(super) fn read(
+    file: &str,
+    workers: &Workers,
+    quiet: bool,
+    kernel_values: Option<KernelValues>,
+) -> Result<Dataset, Ending> {
+    let options = ReadOptions { format: Some(Format::Libsvm), kernel_values, ..ReadOptions::default() };
     let line = ReadingLine::new(file, quiet);
     let data = Reader::new(&options).on(workers).watched_by(&line).read_path(Path::new(file));
     data.map_err(|error| Ending::reading(&error, "input"))
@@ -229,6 +235,16 @@ impl Session<'_> {
         Ok(model?)
     }
 
+    /// Some rows to train on; of a table of kernel values their columns only.
+    fn part(&self, data: &Dataset, rows: &[usize]) -> Result<Dataset, Ending> {
+        let part = data.select_rows(rows);
+        if !matches!(self.plan.params.kernel, KernelParams::Precomputed) {
+            return Ok(part);
+        }
+        let names: Vec<String> = rows.iter().map(|&row| data.name(row)).collect();
+        Ok(part.select_columns(&names)?)
+    }
+
     /// How good the folds are that were left out.
     fn cross_validate(&self, data: &Dataset, folds: usize, random: &mut Random) -> Result<String, Ending> {
         let rows = data.rows();
@@ -248,7 +264,7 @@ impl Session<'_> {
         let targets = numbers(data)?;
         let mut scores = Scores::default();
         for (out, kept) in folds.each() {
-            let part = data.select_rows(&kept);
+            let part = self.part(data, &kept)?;
             let predicted = if task.is_classification() && part.labels().classes().len() < 2 {
                 // One class is all that there is to say.
                 vec![targets[kept[0]]; out.len()]
@@ -271,7 +287,7 @@ impl Session<'_> {
             let folds = Folds::plain(data.rows(), FOLDS.min(data.rows()), random);
             let mut residuals = Vec::new();
             for (out, kept) in folds.each() {
-                let model = self.fit(self.training, &data.select_rows(&kept))?;
+                let model = self.fit(self.training, &self.part(data, &kept)?)?;
                 let found = model.predict(&data.select_rows(&out), self.workers)?;
                 residuals.extend(out.iter().zip(found.numbers()).map(|(&row, found)| targets[row] - found));
             }
@@ -321,12 +337,11 @@ impl Session<'_> {
                 out.iter().for_each(|&place| values[place] = value);
                 continue;
             }
-            let select =
-                |places: &[usize]| data.select_rows(&places.iter().map(|&place| rows[place]).collect::<Vec<_>>());
-            let part = select(&kept);
+            let at = |places: &[usize]| places.iter().map(|&place| rows[place]).collect::<Vec<usize>>();
+            let part = self.part(data, &at(&kept))?;
             let training = self.of_classes(&part)?;
             let model = self.fit(&training, &part)?;
-            let points = model.align(&select(&out))?.points;
+            let points = model.align(&data.select_rows(&at(&out)))?.points;
             let found = model.decision_values(&points, self.workers);
             out.iter().zip(found).for_each(|(&place, value)| values[place] = value);
         }

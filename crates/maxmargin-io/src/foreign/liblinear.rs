@@ -151,8 +151,20 @@ pub fn liblinear_model_from_text(text: &str, path: &str) -> Result<Model, Error>
     };
     let multiclass = if name == TOGETHER && count > 2 { Multiclass::CrammerSinger } else { Multiclass::OneVsRest };
     let kernel = KernelFunction::Linear(Linear {});
-    Read { task, kernel, loss, norm, solver: "liblinear", multiclass, classes, columns, machines, vectors: None }
-        .model(path)
+    Read {
+        task,
+        kernel,
+        loss,
+        norm,
+        solver: "liblinear",
+        multiclass,
+        classes,
+        columns,
+        machines,
+        vectors: None,
+        table: None,
+    }
+    .model(path)
 }
 
 /// How a file is laid out where LIBLINEAR leaves a choice.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! svm_type c_svc          c_svc nu_svc one_class epsilon_svr nu_svr
-//! kernel_type rbf         linear polynomial rbf sigmoid; then degree, gamma, coef0 as the kernel has them
+//! kernel_type rbf         linear polynomial rbf sigmoid precomputed; then degree, gamma, coef0 as the kernel has them
 //! nr_class 3
 //! total_sv 21
 //! rho 0.1 -0.2 0.3        one for each pair of classes (i, j), i < j, in the order of `label`
@@ -11,6 +11,9 @@
 //! SV
 //! 0.5 -1 1:0.3 4:1        nr_class − 1 coefficients, then the vector
 //! ```
+//!
+//! Of a table of kernel values (`precomputed`) a vector is `0:i`, the number of its training row, counted from 1: the column that holds the
+//! kernel values with it.
 //!
 //! A vector of class i has its coefficient for the pair with class j in place j − 1 where j > i, else in place j, and
 //!
@@ -24,7 +27,7 @@ use maxmargin::Model;
 use maxmargin::calibration::Calibration;
 use maxmargin::data::{Label, Matrix};
 use maxmargin::error::quoted;
-use maxmargin::kernel::{KernelFunction, Linear, Polynomial, Rbf, Sigmoid};
+use maxmargin::kernel::{KernelFunction, Linear, Polynomial, Precomputed, Rbf, Sigmoid};
 use maxmargin::model::{Machine, Multiclass, Pairing};
 use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::training::Penalty;
@@ -54,8 +57,7 @@ struct Head {
 /// A model from the text of a LIBSVM file called `path`.
 ///
 /// # Errors
-/// When the text is none, names a kernel of a table (`precomputed`), or holds numbers that do not fit each other; the message names the
-/// line.
+/// When the text is none, or holds numbers that do not fit each other; the message names the line.
 pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
     let mut lines = Lines::new(text, path);
     let mut head = Head::default();
@@ -90,8 +92,9 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
         let found = format!("{} numbers of probA and {} of probB", listed[0], listed[1]);
         return Err(lines.fault(&found, &format!("{pairs} of each, or none")));
     }
-    let vectors = Vectors::read(&mut lines, total, if several { count - 1 } else { 1 })?;
+    let vectors = Vectors::read(&mut lines, total, if several { count - 1 } else { 1 }, kernel.is_precomputed())?;
     lines.end()?;
+    let table = kernel.is_precomputed().then(|| vectors.table(&lines)).transpose()?;
     let columns = vectors.columns;
     let matrix = vectors.matrix(path)?;
     let coefficients = vectors.coefficients;
@@ -143,14 +146,19 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
     if linear {
         machines.iter_mut().for_each(|machine| into_weights(machine, &matrix));
     }
+    if let Some((_, places)) = &table {
+        machines.iter_mut().for_each(|machine| move_support(machine, places));
+    }
     let classes = match task {
         Task::OneClass { .. } => ["-1", "1"].map(Label::new).to_vec(),
         _ => classes,
     };
     let multiclass = Multiclass::OneVsOne;
-    let vectors = (!linear).then_some(matrix);
+    let vectors = (!linear && table.is_none()).then_some(matrix);
+    let table = table.map(|(rows, _)| rows);
     let (loss, norm) = (Loss::Hinge, Norm::L2);
-    Read { task, kernel, loss, norm, solver: "libsvm", multiclass, classes, columns, machines, vectors }.model(path)
+    Read { task, kernel, loss, norm, solver: "libsvm", multiclass, classes, columns, machines, vectors, table }
+        .model(path)
 }
 
 impl Head {
@@ -211,7 +219,8 @@ impl Head {
             }
             Some("rbf") => KernelFunction::Rbf(Rbf { gamma: gamma()? }),
             Some("sigmoid") => KernelFunction::Sigmoid(Sigmoid { gamma: gamma()?, coef0: coef0()? }),
-            _ => return Err(lacks("kernel_type linear, polynomial, rbf or sigmoid")),
+            Some("precomputed") => KernelFunction::Precomputed(Precomputed {}),
+            _ => return Err(lacks("kernel_type linear, polynomial, rbf, sigmoid or precomputed")),
         })
     }
 }
@@ -224,16 +233,24 @@ struct Vectors {
     indices: Vec<u32>,
     values: Vec<f64>,
     columns: usize,
+    /// The numbers of the vectors in a table, counted from 1.
+    numbers: Vec<usize>,
 }
 
 impl Vectors {
-    fn read(lines: &mut Lines<'_>, total: usize, count: usize) -> Result<Self, Error> {
+    fn read(lines: &mut Lines<'_>, total: usize, count: usize, is_table: bool) -> Result<Self, Error> {
         let mut found = Vectors { offsets: vec![0], ..Vectors::default() };
         for number in 0..total {
             let line = lines.next(&format!("vector {} of {total}", number + 1))?;
             let mut words = line.split_ascii_whitespace();
             let coefficients: Vec<&str> = words.by_ref().take(count).collect();
             found.coefficients.push(lines.numbers(&coefficients, count, "coefficients before the vector")?);
+            if is_table {
+                found.numbers.push(table_number(words, lines)?);
+                found.columns = found.columns.max(found.numbers[number]);
+                found.offsets.push(0);
+                continue;
+            }
             let mut last = 0;
             for word in words {
                 let expected = "column:value, columns counted from 1 and increasing";
@@ -252,11 +269,46 @@ impl Vectors {
         Ok(found)
     }
 
+    /// The training rows of the vectors of a table, increasing; and for each vector its place among them.
+    fn table(&self, lines: &Lines<'_>) -> Result<(Vec<u64>, Vec<u32>), Error> {
+        let mut order: Vec<usize> = (0..self.numbers.len()).collect();
+        order.sort_by_key(|&vector| self.numbers[vector]);
+        if let Some(pair) = order.windows(2).find(|pair| self.numbers[pair[0]] == self.numbers[pair[1]]) {
+            let found = format!("two vectors 0:{}", self.numbers[pair[0]]);
+            return Err(lines.fault(&found, "each training row once"));
+        }
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &vector)| places[vector] = place as u32);
+        Ok((order.iter().map(|&vector| self.numbers[vector] as u64 - 1).collect(), places))
+    }
+
     fn matrix(&self, path: &str) -> Result<Matrix, Error> {
         let (offsets, indices, values) = (self.offsets.clone(), self.indices.clone(), self.values.clone());
         Matrix::sparse(self.coefficients.len(), self.columns, offsets, indices, values)
             .map_err(|error| Error::Data { path: path.into(), error })
     }
+}
+
+/// The number of a vector that is known by it alone.
+fn table_number<'w>(mut words: impl Iterator<Item = &'w str>, lines: &Lines<'_>) -> Result<usize, Error> {
+    let expected = "0:i alone, the number of a training row, counted from 1";
+    let (Some(word), None) = (words.next(), words.next()) else {
+        return Err(lines.fault("none or several entries", expected));
+    };
+    let number = word.strip_prefix("0:").ok_or_else(|| lines.fault(&quoted(word), expected))?;
+    match lines.number(number, expected)? {
+        number if (1..=MOST_COLUMNS).contains(&number) => Ok(number),
+        _ => Err(lines.fault(&quoted(word), expected)),
+    }
+}
+
+/// Brings the vectors of a machine to other places, in increasing order.
+fn move_support(machine: &mut Machine, places: &[u32]) {
+    let old = machine.support.iter().zip(&machine.coefficients);
+    let mut moved: Vec<(u32, f64)> =
+        old.map(|(&vector, &coefficient)| (places[vector as usize], coefficient)).collect();
+    moved.sort_unstable_by_key(|&(place, _)| place);
+    (machine.support, machine.coefficients) = moved.into_iter().unzip();
 }
 
 /// A linear machine has weights in the place of vectors.
@@ -319,10 +371,11 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
         KernelFunction::Sigmoid(Sigmoid { gamma, coef0 }) => {
             writeln!(text, "kernel_type sigmoid\ngamma {gamma}\ncoef0 {coef0}")
         }
+        KernelFunction::Precomputed(_) => writeln!(text, "kernel_type precomputed"),
         other => {
             return not_writable(
                 format!("LIBSVM has no kernel {other}"),
-                "train with the kernel linear, polynomial, rbf or sigmoid",
+                "train with the kernel linear, polynomial, rbf, sigmoid or precomputed",
             );
         }
     };
@@ -340,6 +393,9 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
         let _ = writeln!(text, "nr_sv {}", list(&mut table.sizes.iter().map(usize::to_string)));
     }
     text.push_str("SV\n");
+    // A table knows a training row by the name of its column where columns are called by numbers, else by the row's own number.
+    let number = |name: &String| name.parse::<usize>().ok();
+    let serials: Option<Vec<usize>> = parts.names.as_ref().and_then(|names| names.iter().map(number).collect());
     for (coefficients, source) in &table.lines {
         coefficients.iter().for_each(|coefficient| {
             let _ = write!(text, "{coefficient} ");
@@ -347,8 +403,12 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
         match (source, &parts.vectors) {
             (Source::Vector(place), Some(vectors)) => put_entries(&mut text, vectors, *place),
             (Source::Vector(place), None) => {
-                if let Some(rows) = rows {
-                    put_entries(&mut text, rows, parts.support_rows[*place] as usize);
+                let row = parts.support_rows[*place] as usize;
+                match rows {
+                    Some(rows) => put_entries(&mut text, rows, row),
+                    None => {
+                        let _ = write!(text, "0:{} ", serials.as_ref().map_or(row + 1, |serials| serials[row]));
+                    }
                 }
             }
             (Source::Weights(machine), _) => {

@@ -1,10 +1,11 @@
-//! Models of other programs, in and out: LIBSVM's and LIBLINEAR's text files.
+//! Models of other programs, in and out: LIBSVM's and LIBLINEAR's text files; and out only: ONNX.
 //!
 //! What their files have no place for (scaling, names of columns, certificates) is refused or said, never dropped in silence. A model
 //! that was read has no certificate, because nothing is known of its training.
 
 mod liblinear;
 mod libsvm;
+mod onnx;
 
 use std::fmt::Write as _;
 
@@ -21,6 +22,7 @@ use maxmargin::training::Penalty;
 use crate::error::Error;
 pub use liblinear::{LiblinearLayout, liblinear_model_from_text, liblinear_model_to_text};
 pub use libsvm::{LibsvmLayout, libsvm_model_from_text, libsvm_model_to_text};
+pub use onnx::onnx_model_to_bytes;
 
 /// Why a model of another program has no certificate.
 const NO_CERTIFICATE: &str = "the model was read from another program's file, which says nothing of its training";
@@ -169,11 +171,16 @@ struct Read {
     columns: usize,
     machines: Vec<Machine>,
     vectors: Option<Matrix>,
+    /// The training rows of the vectors, increasing, for a table of kernel values.
+    table: Option<Vec<u64>>,
 }
 
 impl Read {
     fn model(self, path: &str) -> Result<Model, Error> {
         let pool = self.vectors.as_ref().map_or(0, Matrix::rows);
+        let support_rows = self.table.unwrap_or_else(|| (0..pool as u64).collect());
+        // Of the rows that were no support vectors nothing is known.
+        let training_rows = support_rows.last().map_or(0, |last| *last as usize + 1);
         let joint = self.multiclass.is_joint(self.classes.len());
         let parts = ModelParts {
             task: self.task,
@@ -192,11 +199,11 @@ impl Read {
             columns: self.columns,
             names: None,
             scaling: None,
-            training_rows: pool,
+            training_rows,
             fingerprint: String::new(),
             machines: self.machines,
             joint: joint.then(|| maxmargin::certificate::joint::JointEvidence::None(NO_CERTIFICATE.into())),
-            support_rows: (0..pool as u64).collect(),
+            support_rows,
             vectors: self.vectors,
         };
         Model::new(parts).map_err(|error| Error::Data { path: path.into(), error })

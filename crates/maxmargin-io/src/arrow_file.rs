@@ -1,0 +1,478 @@
+//! Arrow (IPC): a table column by column, in batches of rows; the file form, which Feather 2 is, and the stream form.
+//!
+//! Labels and columns are chosen as from Parquet: columns of numbers are features, the last column is the label unless another is asked
+//! for, numbers or texts (a dictionary of texts, too). A missing value is a fault. Batches may be compressed by lz4 or zstd. Written are
+//! columns of doubles, and last the label as text, called `label`; weights and group numbers have no place in it. A file of ours
+//! tells in its metadata (`maxmargin.names`: `none`) when the columns' names are only their numbers.
+
+mod messages;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Cursor, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::{read_dictionary, read_record_batch};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_ipc::{MessageHeader, MetadataVersion, root_as_message};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use maxmargin::data::{Dataset, Label, Labels, Matrix, Values};
+use maxmargin::error::quoted;
+
+use crate::atomic::AtomicFile;
+use crate::columns::{Columns, not_finite, settle, too_large};
+use crate::error::{Error, reason};
+use crate::guard::guarded;
+use crate::read::{Format, ReadOptions, content, data_error};
+pub(crate) use messages::{MAGIC, STREAM};
+use messages::{Message, Messages};
+
+/// The most columns of a file that is written: each costs memory, and bytes in every batch.
+const MOST_COLUMNS: usize = 20_000;
+/// About the bytes of a batch that is written.
+const BATCH_BYTES: usize = 16 << 20;
+/// The metadata that tells whether the names are the user's.
+const NAMES_KEY: &str = "maxmargin.names";
+
+/// An Arrow file or stream: what it holds, and which columns are asked for.
+pub(crate) struct ArrowFile {
+    origin: String,
+    messages: Messages,
+    schema: SchemaRef,
+    version: MetadataVersion,
+    dictionaries: HashMap<i64, ArrayRef>,
+    chosen: Columns,
+    /// The names of all columns.
+    names: Vec<String>,
+    /// Rows read.
+    done: u64,
+    failed: bool,
+}
+
+impl ArrowFile {
+    /// Opens a file in either form.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or has not the columns asked for.
+    pub(crate) fn open(path: &Path, options: &ReadOptions, format: Format) -> Result<Self, Error> {
+        let origin = path.to_string_lossy();
+        let file = File::open(path).map_err(|error| Error::Open {
+            path: origin.to_string(),
+            reason: reason(&error),
+            help: "check that it is a file that can be read".into(),
+        })?;
+        ArrowFile::new(Box::new(BufReader::new(file)), &origin, options, format == Format::Arrow)
+    }
+
+    /// A file that is in memory.
+    ///
+    /// # Errors
+    /// As [`ArrowFile::open`].
+    pub(crate) fn from_bytes(bytes: Vec<u8>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+        ArrowFile::new(Box::new(Cursor::new(bytes)), origin, options, true)
+    }
+
+    /// A stream.
+    ///
+    /// # Errors
+    /// As [`ArrowFile::open`].
+    pub(crate) fn from_stream(
+        source: Box<dyn Read + Send>,
+        origin: &str,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        ArrowFile::new(source, origin, options, false)
+    }
+
+    fn new(source: Box<dyn Read + Send>, origin: &str, options: &ReadOptions, is_file: bool) -> Result<Self, Error> {
+        let mut messages = Messages::new(source, is_file).map_err(|what| damaged(origin, &what))?;
+        let first = messages.next().map_err(|what| damaged(origin, &what))?;
+        let read = || -> Result<(Schema, MetadataVersion), String> {
+            let Some(first) = &first else { return Err("it has no schema".into()) };
+            let message = root_as_message(&first.head).map_err(|error| error.to_string())?;
+            let schema = message.header_as_schema().ok_or("it does not begin with its schema")?;
+            Ok((try_fb_to_schema(schema).map_err(|error| error.to_string())?, message.version()))
+        };
+        let read = guarded(read).unwrap_or_else(|| Err("its schema does not read".into()));
+        let (schema, version) = read.map_err(|what| damaged(origin, &what))?;
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let mut chosen = Columns::new(origin, Some(&names), names.len(), options)?;
+        if schema.metadata().get(NAMES_KEY).is_some_and(|value| value == "none") && options.columns.is_none() {
+            chosen.names = None;
+        }
+        for &column in chosen.features.iter().chain(&chosen.label) {
+            check_column(origin, schema.field(column), Some(column) == chosen.label)?;
+        }
+        let (origin, schema, dictionaries) = (origin.into(), Arc::new(schema), HashMap::new());
+        Ok(ArrowFile { origin, messages, schema, version, dictionaries, chosen, names, done: 0, failed: false })
+    }
+
+    /// The next batch that has rows; `None` at the end.
+    fn read_batch(&mut self) -> Result<Option<Dataset>, Error> {
+        loop {
+            let next = self.messages.next().map_err(|what| damaged(&self.origin, &what))?;
+            let Some(message) = next else { return Ok(None) };
+            let decoded = guarded(|| self.decode(message)).unwrap_or_else(|| Err("its buffers do not fit".into()));
+            let batch = decoded.map_err(|what| damaged(&self.origin, &what))?;
+            if let Some(batch) = batch.filter(|batch| batch.num_rows() > 0) {
+                let data = guarded(|| self.rows(&batch));
+                let data = data.unwrap_or_else(|| Err(damaged(&self.origin, "its columns do not fit")))?;
+                self.done += batch.num_rows() as u64;
+                return Ok(Some(data));
+            }
+        }
+    }
+
+    /// Takes a message: a dictionary is kept, a batch handed out.
+    fn decode(&mut self, Message { head, body }: Message) -> Result<Option<RecordBatch>, String> {
+        let fault = |error: ArrowError| error.to_string();
+        let message = root_as_message(&head).map_err(|error| error.to_string())?;
+        let body = body.into();
+        match message.header_type() {
+            MessageHeader::DictionaryBatch => {
+                let batch = message.header_as_dictionary_batch().ok_or("a dictionary without a head")?;
+                read_dictionary(&body, batch, &self.schema, &mut self.dictionaries, &self.version).map_err(fault)?;
+                Ok(None)
+            }
+            MessageHeader::RecordBatch => {
+                let batch = message.header_as_record_batch().ok_or("a batch without a head")?;
+                let schema = Arc::clone(&self.schema);
+                let batch = read_record_batch(&body, batch, schema, &self.dictionaries, None, &self.version);
+                batch.map(Some).map_err(fault)
+            }
+            _ => Err("a message that is neither rows nor a dictionary".into()),
+        }
+    }
+
+    /// A batch as a data set.
+    fn rows(&self, batch: &RecordBatch) -> Result<Dataset, Error> {
+        let rows = batch.num_rows();
+        let mut columns = Vec::with_capacity(self.chosen.features.len());
+        for &place in &self.chosen.features {
+            columns.push(self.numbers(batch.column(place), place)?);
+        }
+        let labels = match self.chosen.label {
+            None => vec![Label::new("0"); rows],
+            Some(place) => self.labels(batch.column(place), place)?,
+        };
+        let width = columns.len();
+        let matrix = match columns.iter().all(|column| matches!(column, Values::F32(_))) {
+            true => {
+                let row = |row: usize| columns.iter().map(move |column| column.get(row) as f32);
+                Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f32>>())
+            }
+            false => {
+                let row = |row: usize| columns.iter().map(move |column| column.get(row));
+                Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f64>>())
+            }
+        };
+        matrix
+            .and_then(settle)
+            .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))
+            .and_then(|data| match &self.chosen.names {
+                Some(names) => data.with_names(names.clone()),
+                None => Ok(data),
+            })
+            .map_err(|error| data_error(&self.origin, error))
+    }
+
+    /// A column of finite numbers: in single precision where that holds all of them.
+    fn numbers(&self, array: &ArrayRef, place: usize) -> Result<Values, Error> {
+        self.check_present(array, place)?;
+        let singles = match array.data_type() {
+            DataType::Float32 => Some(array.as_primitive::<Float32Type>().values().to_vec()),
+            DataType::Boolean => Some(array.as_boolean().values().iter().map(|v| f32::from(u8::from(v))).collect()),
+            _ => None,
+        };
+        let at = |row: usize| self.done + row as u64 + 1;
+        let finite = |value: f64, row: usize| match value.is_finite() {
+            true => Ok(()),
+            false => Err(not_finite(&self.origin, value, at(row), &self.shown(place))),
+        };
+        if let Some(singles) = singles {
+            singles.iter().enumerate().try_for_each(|(row, &value)| finite(f64::from(value), row))?;
+            return Ok(singles.into());
+        }
+        if array.data_type() == &DataType::Float64 {
+            let values = array.as_primitive::<Float64Type>().values().to_vec();
+            values.iter().enumerate().try_for_each(|(row, &value)| finite(value, row))?;
+            return Ok(values.into());
+        }
+        let whole = |(row, value): (usize, i128)| match value as f64 as i128 == value {
+            true => Ok(value as f64),
+            false => Err(too_large(&self.origin, &value.to_string(), at(row), &self.shown(place))),
+        };
+        let wholes = whole_numbers(array).ok_or_else(|| damaged(&self.origin, "a column is of another type"))?;
+        Ok(wholes.into_iter().enumerate().map(whole).collect::<Result<Vec<f64>, _>>()?.into())
+    }
+
+    /// A column of labels.
+    fn labels(&self, array: &ArrayRef, place: usize) -> Result<Vec<Label>, Error> {
+        self.check_present(array, place)?;
+        let number = |row: usize, text: String, value: f64| match value.is_finite() {
+            true => Ok(Label::new(text)),
+            false => Err(not_finite(&self.origin, value, self.done + row as u64 + 1, &self.shown(place))),
+        };
+        match array.data_type() {
+            DataType::Float32 => {
+                let values = array.as_primitive::<Float32Type>().values().iter().enumerate();
+                values.map(|(row, value)| number(row, value.to_string(), f64::from(*value))).collect()
+            }
+            DataType::Float64 => {
+                let values = array.as_primitive::<Float64Type>().values().iter().enumerate();
+                values.map(|(row, value)| number(row, value.to_string(), *value)).collect()
+            }
+            DataType::Boolean => {
+                let values = array.as_boolean().values().iter();
+                Ok(values.map(|value| Label::new(u8::from(value).to_string())).collect())
+            }
+            DataType::Dictionary(_, _) => {
+                let dictionary = array.as_any_dictionary();
+                let words = texts(dictionary.values().as_ref())
+                    .ok_or_else(|| damaged(&self.origin, "a dictionary of no texts"))?;
+                let word = |key: usize| match words.get(key) {
+                    Some(Some(word)) => Ok(Label::new(word.clone())),
+                    _ => Err(damaged(&self.origin, "a label that its dictionary does not have")),
+                };
+                dictionary.normalized_keys().into_iter().map(word).collect()
+            }
+            _ => match (texts(array.as_ref()), whole_numbers(array)) {
+                (Some(texts), _) => Ok(texts.into_iter().flatten().map(Label::new).collect()),
+                (None, Some(wholes)) => Ok(wholes.into_iter().map(|value| Label::new(value.to_string())).collect()),
+                (None, None) => Err(damaged(&self.origin, "a column is of another type")),
+            },
+        }
+    }
+
+    /// No value may be missing.
+    fn check_present(&self, array: &ArrayRef, place: usize) -> Result<(), Error> {
+        let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
+        let row = (0..nulls.len()).find(|&row| nulls.is_null(row)).unwrap_or(0);
+        Err(content(
+            &self.origin,
+            format!("a missing value in row {}, column {}", self.done + row as u64 + 1, self.shown(place)),
+            "a value",
+            "fill the value in (with the column's mean, say), or remove the row",
+        ))
+    }
+
+    fn shown(&self, place: usize) -> String {
+        format!("{} {}", place + 1, quoted(&self.names[place]))
+    }
+}
+
+impl Iterator for ArrowFile {
+    type Item = Result<Dataset, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let batch = self.read_batch().transpose();
+        self.failed = !matches!(batch, Some(Ok(_)));
+        batch
+    }
+}
+
+/// The texts of an array; `None` when it is of something else.
+fn texts(array: &dyn Array) -> Option<Vec<Option<String>>> {
+    let owned = |text: Option<&str>| text.map(String::from);
+    match array.data_type() {
+        DataType::Utf8 => Some(array.as_string::<i32>().iter().map(owned).collect()),
+        DataType::LargeUtf8 => Some(array.as_string::<i64>().iter().map(owned).collect()),
+        DataType::Utf8View => Some(array.as_string_view().iter().map(owned).collect()),
+        _ => None,
+    }
+}
+
+/// The whole numbers of an array; `None` when it is of something else.
+fn whole_numbers(array: &ArrayRef) -> Option<Vec<i128>> {
+    macro_rules! wide {
+        ($kind:ty) => {
+            Some(array.as_primitive::<$kind>().values().iter().map(|&value| i128::from(value)).collect())
+        };
+    }
+    match array.data_type() {
+        DataType::Int8 => wide!(Int8Type),
+        DataType::Int16 => wide!(Int16Type),
+        DataType::Int32 => wide!(Int32Type),
+        DataType::Int64 => wide!(Int64Type),
+        DataType::UInt8 => wide!(UInt8Type),
+        DataType::UInt16 => wide!(UInt16Type),
+        DataType::UInt32 => wide!(UInt32Type),
+        DataType::UInt64 => wide!(UInt64Type),
+        _ => None,
+    }
+}
+
+/// Checks that a column is one that can be read.
+fn check_column(origin: &str, field: &Field, is_label: bool) -> Result<(), Error> {
+    let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let found = match field.data_type() {
+        DataType::Float32 | DataType::Float64 | DataType::Boolean => return Ok(()),
+        kind if kind.is_integer() => return Ok(()),
+        kind if is_text(kind) && is_label => return Ok(()),
+        DataType::Dictionary(_, words) if is_text(words) && is_label => return Ok(()),
+        kind if is_text(kind) => "texts",
+        DataType::Dictionary(..) => "a dictionary",
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "lists",
+        kind if kind.is_temporal() || kind.is_decimal() => "decimal numbers, dates or times",
+        DataType::Null => "no values",
+        _ => "values that are no plain numbers",
+    };
+    Err(content(
+        origin,
+        format!("{found} in column {}", quoted(field.name())),
+        if is_label { "labels" } else { "numbers" },
+        "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns of texts",
+    ))
+}
+
+fn damaged(origin: &str, what: &str) -> Error {
+    content(
+        origin,
+        format!("an Arrow file that cannot be read ({})", quoted(what)),
+        "a whole Arrow file or stream of numbers",
+        "copy the file again, or save the data once more (pyarrow.feather.write_feather writes what is read)",
+    )
+}
+
+/// Writes an Arrow file or stream, whole or not at all: it is there once [`ArrowWriter::finish`] has been called.
+pub(crate) struct ArrowWriter {
+    state: State,
+    is_file: bool,
+    rows: u64,
+}
+
+/// Before and after the columns are known.
+enum State {
+    Begun(Option<AtomicFile>),
+    File(Box<FileWriter<BufWriter<AtomicFile>>>, SchemaRef),
+    Stream(Box<StreamWriter<BufWriter<AtomicFile>>>, SchemaRef),
+}
+
+impl ArrowWriter {
+    /// Begins to write a file, in the form that `format` names.
+    ///
+    /// # Errors
+    /// When it cannot be written there.
+    pub(crate) fn create(path: &Path, format: Format) -> Result<Self, Error> {
+        let state = State::Begun(Some(AtomicFile::create(path)?));
+        Ok(ArrowWriter { state, is_file: format == Format::Arrow, rows: 0 })
+    }
+
+    /// The temporary file; see [`AtomicFile::temporary`].
+    pub(crate) fn temporary(&self) -> Option<&Path> {
+        match &self.state {
+            State::Begun(file) => file.as_ref()?.temporary(),
+            State::File(writer, _) => writer.get_ref().get_ref().temporary(),
+            State::Stream(writer, _) => writer.get_ref().get_ref().temporary(),
+        }
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    /// When the columns are too many, or not those of the rows before, or the file cannot be written.
+    pub(crate) fn push(&mut self, data: &Dataset) -> Result<(), Error> {
+        if let State::Begun(file) = &mut self.state {
+            let schema = Arc::new(schema(data)?);
+            let Some(file) = file.take() else { return Err(write_error("the file was given up")) };
+            let out = BufWriter::with_capacity(1 << 20, file);
+            let fault = |error: ArrowError| write_error(&error.to_string());
+            self.state = match self.is_file {
+                true => State::File(Box::new(FileWriter::try_new(out, &schema).map_err(fault)?), schema),
+                false => State::Stream(Box::new(StreamWriter::try_new(out, &schema).map_err(fault)?), schema),
+            };
+        }
+        let (State::File(_, schema) | State::Stream(_, schema)) = &self.state else { return Ok(()) };
+        let (schema, columns) = (Arc::clone(schema), schema.fields().len() - 1);
+        if columns != data.columns() {
+            return Err(Error::NotWritable {
+                what: format!("row {} has {} columns, not {columns}", self.rows + 1, data.columns()),
+                help: "give all rows the same columns".into(),
+            });
+        }
+        let group = (BATCH_BYTES / (8 * (columns + 1))).max(1);
+        for start in (0..data.rows()).step_by(group) {
+            let batch = batch(data, start..data.rows().min(start + group), &schema);
+            let written = batch.and_then(|batch| match &mut self.state {
+                State::File(writer, _) => writer.write(&batch),
+                State::Stream(writer, _) => writer.write(&batch),
+                State::Begun(_) => Ok(()),
+            });
+            written.map_err(|error| write_error(&error.to_string()))?;
+        }
+        self.rows += data.rows() as u64;
+        Ok(())
+    }
+
+    /// Makes the file, durably. Returns how many rows it has.
+    ///
+    /// # Errors
+    /// When there were no rows, or the file cannot be written.
+    pub(crate) fn finish(self) -> Result<u64, Error> {
+        let out = match self.state {
+            State::Begun(_) => {
+                return Err(Error::NotWritable {
+                    what: "there are no rows to write".into(),
+                    help: "give data with at least one row".into(),
+                });
+            }
+            // The end is written by this, too.
+            State::File(writer, _) => writer.into_inner(),
+            State::Stream(writer, _) => writer.into_inner(),
+        };
+        let mut out = out.map_err(|error| write_error(&error.to_string()))?;
+        let flushed = out.flush();
+        flushed.map_err(|error| out.get_ref().write_error(error))?;
+        let (file, _) = out.into_parts();
+        file.commit()?;
+        Ok(self.rows)
+    }
+}
+
+fn write_error(what: &str) -> Error {
+    Error::Write { kind: std::io::ErrorKind::Other, reason: what.into() }
+}
+
+/// The columns of a file that is written.
+fn schema(data: &Dataset) -> Result<Schema, Error> {
+    if data.columns() > MOST_COLUMNS {
+        return Err(Error::NotWritable {
+            what: format!("{} columns are more than the {MOST_COLUMNS} that an Arrow file is good for", data.columns()),
+            help: "write a cache or LIBSVM text instead, which leave out zeros".into(),
+        });
+    }
+    let names: Vec<String> = (0..data.columns()).map(|column| data.name(column)).collect();
+    let mut label = "label".to_string();
+    while names.contains(&label) {
+        label.push('_');
+    }
+    let mut fields: Vec<Field> = names.into_iter().map(|name| Field::new(name, DataType::Float64, false)).collect();
+    fields.push(Field::new(label, DataType::Utf8, false));
+    let named = data.names().is_some();
+    let words = (!named).then(|| (NAMES_KEY.to_string(), "none".to_string()));
+    Ok(Schema::new(fields).with_metadata(words.into_iter().collect::<HashMap<_, _>>()))
+}
+
+/// Some rows as a batch.
+fn batch(data: &Dataset, rows: std::ops::Range<usize>, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let count = rows.len();
+    // Column after column.
+    let mut values = vec![0.0; count * data.columns()];
+    for (place, row) in rows.clone().enumerate() {
+        data.matrix().visit(row, |column, value| values[column * count + place] = value);
+    }
+    let numbers = |column: &[f64]| Arc::new(Float64Array::from(column.to_vec())) as ArrayRef;
+    let mut columns: Vec<ArrayRef> = values.chunks_exact(count).map(numbers).collect();
+    columns.push(Arc::new(StringArray::from_iter_values(rows.map(|row| data.labels().get(row).text()))));
+    RecordBatch::try_new(Arc::clone(schema), columns)
+}
