@@ -4,6 +4,7 @@
 //! knows of its training is words and numbers for the report.
 
 mod align;
+mod explain;
 mod multiclass;
 mod predict;
 mod probabilities;
@@ -24,6 +25,7 @@ use crate::problem::{Bias, Loss, Norm, Task};
 use crate::training::Penalty;
 
 pub use align::Aligned;
+pub use explain::{Detail, Explanation, Lead, Reason, Term, TermSource};
 pub use multiclass::{Multiclass, Pairing};
 pub use predict::Predictions;
 pub use verify::{Disagreement, Verification};
