@@ -8,6 +8,7 @@ mod explain;
 mod multiclass;
 mod predict;
 mod probabilities;
+mod suspects;
 mod verify;
 mod verify_joint;
 
@@ -28,6 +29,7 @@ pub use align::Aligned;
 pub use explain::{Detail, Explanation, Lead, Reason, Term, TermSource};
 pub use multiclass::{Multiclass, Pairing};
 pub use predict::Predictions;
+pub use suspects::{Suspect, Suspects};
 pub use verify::{Disagreement, Verification};
 
 /// One binary decision function: positive class against another, or against all others.
