@@ -281,7 +281,8 @@ fn read_header(source: &mut impl Read, origin: &str) -> Result<Header, Error> {
     });
     let described = after("'descr':").ok_or_else(damaged)?;
     let descr = described.strip_prefix('\'').and_then(|rest| rest.split_once('\'')).map(|(descr, _)| descr);
-    let number = match descr.map(|descr| descr.split_at_checked(1).unwrap_or(("", descr))) {
+    let order_and_kind = descr.and_then(|descr| descr.split_at_checked(1));
+    let number = match order_and_kind.filter(|(order, _)| ["<", ">", "=", "|"].contains(order)) {
         Some((_, "f4")) => Number::F32,
         Some((_, "f8")) => Number::F64,
         Some((_, "b1" | "u1")) => Number::Unsigned(1),
@@ -293,7 +294,10 @@ fn read_header(source: &mut impl Read, origin: &str) -> Result<Header, Error> {
         Some((_, "u4")) => Number::Unsigned(4),
         Some((_, "u8")) => Number::Unsigned(8),
         _ => {
-            let kind: String = described.chars().take_while(|&c| c != ',').collect();
+            // A list of fields holds commas of its own.
+            let end = if described.starts_with('[') { ']' } else { ',' };
+            let kind = described.split_inclusive(end).next().unwrap_or_default();
+            let kind = kind.trim_end_matches(',');
             return Err(content(
                 format!("a NumPy array of {}", quoted(kind.trim_matches('\''))),
                 "save it as numbers first: array.astype(\"float64\")",

@@ -236,7 +236,7 @@ fn check(parts: &ModelParts) -> Result<(), String> {
     }) {
         return fail(format!("not {classes} weights of classes"));
     }
-    if let Err(error) = parts.kernel.check_parameters() {
+    if let Err(error) = parts.kernel.check_parameters().and_then(|()| parts.norm.check_kernel(&parts.kernel)) {
         return fail(error.to_string());
     }
     let pool = parts.support_rows.len();
