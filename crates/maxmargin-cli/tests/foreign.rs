@@ -56,7 +56,11 @@ fn what_cannot_be_converted_is_refused_and_nothing_is_written() {
         ("own.mm out.model", "does not say whose file it is to be", "--to libsvm"),
         ("own.mm out.model --to liblinear", "LIBLINEAR has no kernels", "kernel linear"),
         ("words.mm out.model --to libsvm", "labels that are whole numbers only", "1 and 2"),
-        ("broken.model out.mm", "broken.model:3:1: found \"x\", expected a number", "as the program has written it"),
+        (
+            "broken.model out.mm",
+            "broken.model:3:1: found \"x\", expected a finite number",
+            "as the program has written it",
+        ),
         ("absent.model out.mm", "absent.model", ""),
         ("own.mm own.mm", "own.mm", ""),
     ] {

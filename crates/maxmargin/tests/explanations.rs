@@ -62,7 +62,7 @@ fn models(seed: u64) -> Vec<(String, Model, Dataset)> {
         for (classes, task, multiclass) in tasks {
             let data = random(seed, 24, 5, classes);
             let bias = if seed % 2 == 1 && task.usual().is_none() { Bias::Folded } else { Bias::Explicit };
-            let scaling = if seed % 3 == 0 { ScalingKind::Standard } else { ScalingKind::None };
+            let scaling = if seed.is_multiple_of(3) { ScalingKind::Standard } else { ScalingKind::None };
             let (kernel, multiclass) = (kernel.clone(), task.is_classification().then_some(multiclass));
             let params = TrainingParams { task, kernel, multiclass, bias, scaling, ..TrainingParams::default() };
             let name = format!("seed {seed}, {name}, {classes} classes, {}", task.name());
