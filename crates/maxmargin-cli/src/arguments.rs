@@ -1,5 +1,7 @@
 //! What the user typed, as types.
 
+mod understanding;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -15,6 +17,7 @@ use maxmargin_io::{Format, ReadOptions};
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::output;
+pub(crate) use understanding::{Doctor, Explain, Suspects};
 
 /// Support vector machines and kernel classifiers: exact, certified, fast.
 #[derive(Debug, Parser)]
@@ -26,7 +29,10 @@ Try it:
   maxmargin train iris                        train on an embedded data set, and draw it
   maxmargin train mine.csv --kernel rbf       train on your own file; the label is the last column
   maxmargin predict mine.mm new.csv           predict with the model
+  maxmargin explain mine.mm new.csv --row 3   say why: the terms that decided, and how far the boundary is
   maxmargin verify mine.mm mine.csv           check the model's certificate from scratch
+  maxmargin suspects mine.mm mine.csv         list the rows whose labels deserve a second look
+  maxmargin doctor mine.csv                   say what may be wrong with the data, and the way out
   maxmargin examples                          the textbook's numbers, expected beside obtained
 
 Exit codes: 0 done, 1 done but not as asked, 2 bad input or usage, 3 a bug of ours, 130 interrupted."
@@ -63,6 +69,9 @@ pub(crate) enum Command {
     ConvertModel(ConvertModel),
     Inspect(Inspect),
     Verify(Verify),
+    Explain(Explain),
+    Suspects(Suspects),
+    Doctor(Doctor),
     Examples(Examples),
     KernelCheck(KernelCheck),
     Generate(Generate),
@@ -201,7 +210,7 @@ impl KernelArguments {
     }
 
     /// A flag that was given.
-    fn flag(&self) -> Option<&'static str> {
+    pub(crate) fn flag(&self) -> Option<&'static str> {
         [
             ("gamma", self.gamma.is_some()),
             ("sigma", self.sigma.is_some()),

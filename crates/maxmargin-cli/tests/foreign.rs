@@ -69,7 +69,11 @@ fn what_cannot_be_converted_is_refused_and_nothing_is_written() {
         ("own.mm out.model --to liblinear", "LIBLINEAR has no kernels", "kernel linear"),
         ("laplacian.mm out.model --to onnx", "ONNX has no operator for the kernel laplacian", "rbf or sigmoid"),
         ("words.mm out.model --to libsvm", "labels that are whole numbers only", "1 and 2"),
-        ("broken.model out.mm", "broken.model:3:1: found \"x\", expected a number", "as the program has written it"),
+        (
+            "broken.model out.mm",
+            "broken.model:3:1: found \"x\", expected a finite number",
+            "as the program has written it",
+        ),
         ("absent.model out.mm", "absent.model", ""),
         ("own.mm own.mm", "own.mm", ""),
     ] {

@@ -148,6 +148,12 @@ pub(crate) struct Tensor {
 }
 
 impl Tensor {
+    /// What it is called.
+    #[cfg(test)]
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
     pub(crate) fn new<T: Number>(name: &'static str, shape: Vec<usize>, numbers: impl IntoIterator<Item = T>) -> Self {
         // No more than it takes: a model may have millions of coefficients.
         let mut bytes = Vec::with_capacity(shape.iter().product::<usize>() * size_of::<T>());

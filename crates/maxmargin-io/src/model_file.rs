@@ -189,6 +189,9 @@ fn fill(parts: &mut ModelParts, tensors: &Tensors<'_>) -> Result<(), String> {
 }
 
 #[cfg(test)]
+mod bad_models;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use maxmargin::data::{Label, Labels, embedded, generate};

@@ -389,7 +389,8 @@ pub(crate) fn describe(source: &mut impl Read, origin: &str) -> Result<Descripti
     let described = after("'descr':").ok_or_else(damaged)?;
     let descr = described.strip_prefix('\'').and_then(|rest| rest.split_once('\'')).map(|(descr, _)| descr);
     let size = |letter: char, kind: &str| kind.strip_prefix(letter).and_then(|size| size.parse::<usize>().ok());
-    let kind = match descr.map(|descr| descr.split_at_checked(1).unwrap_or(("", descr))) {
+    let order_and_kind = descr.and_then(|descr| descr.split_at_checked(1));
+    let kind = match order_and_kind.filter(|(order, _)| ["<", ">", "=", "|"].contains(order)) {
         Some((_, "f4")) => Kind::Number(Number::F32),
         Some((_, "f8")) => Kind::Number(Number::F64),
         Some((_, "b1" | "u1")) => Kind::Number(Number::Unsigned(1)),
@@ -403,8 +404,10 @@ pub(crate) fn describe(source: &mut impl Read, origin: &str) -> Result<Descripti
         Some(("|", kind)) if size('S', kind).is_some() => Kind::Bytes(size('S', kind).unwrap_or(0)),
         Some(("<" | ">", kind)) if size('U', kind).is_some() => Kind::Characters(size('U', kind).unwrap_or(0)),
         _ => {
-            let kind: String = described.chars().take_while(|&c| c != ',').collect();
-            Kind::Other(kind.trim_matches('\'').into())
+            // A list of fields holds commas of its own.
+            let end = if described.starts_with('[') { ']' } else { ',' };
+            let kind = described.split_inclusive(end).next().unwrap_or_default();
+            Kind::Other(kind.trim_end_matches(',').trim_matches('\'').into())
         }
     };
     let big_endian = descr.is_some_and(|descr| descr.starts_with('>'));

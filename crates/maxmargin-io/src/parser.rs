@@ -168,7 +168,7 @@ fn not_text(origin: &str, head: &[u8], at: usize) -> Error {
 }
 
 /// The first bytes of files that are not text, what they are, and the way out.
-const BINARY: [(&[u8], &str, &str); 12] = [
+const BINARY: [(&[u8], &str, &str); 24] = [
     (b"\x1f\x8b", "gzip-compressed data", "decompress the file first: gzip -d"),
     (b"BZh", "bzip2-compressed data", "decompress the file first: bzip2 -d"),
     (b"\xfd7zXZ\0", "xz-compressed data", "decompress the file first: xz -d"),
@@ -181,6 +181,18 @@ const BINARY: [(&[u8], &str, &str); 12] = [
     (b"\xff\xfe", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
     (b"\xfe\xff", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
     (b"\x89HDF\r\n", "an HDF5 file", "save the data as CSV first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack the archive first"),
+    (b"Rar!\x1a\x07", "a rar archive", "unpack the archive first"),
+    (b"\x04\x22\x4d\x18", "lz4-compressed data", "decompress the file first: lz4 -d"),
+    (b"\x1f\x9d", "data compressed by compress", "decompress the file first: gzip -d"),
+    (b"%PDF-", "a PDF document", "save the table that it shows as CSV"),
+    (b"\x89PNG\r\n", "a PNG picture", "give the numbers as LIBSVM text or CSV"),
+    (b"\xff\xd8\xff", "a JPEG picture", "give the numbers as LIBSVM text or CSV"),
+    (b"SQLite format 3\0", "an SQLite database", "save a table of it as CSV first"),
+    (b"ORC", "an ORC file", "save the data as Parquet or CSV first"),
+    (b"Obj\x01", "an Avro file", "save the data as Parquet or CSV first"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet or document (xls, doc)", "save the spreadsheet as CSV"),
+    (b"MATLAB 5.0", "a MATLAB file", "save the data as CSV first"),
 ];
 
 fn binary_kind(head: &[u8]) -> Option<&'static (&'static [u8], &'static str, &'static str)> {

@@ -82,10 +82,10 @@ fn a_table_of_kernel_values_goes_to_libsvms_file_and_back() {
     let table = Dataset::new(Matrix::dense(50, 50, values).unwrap(), labels).unwrap().with_open_columns();
     let model = fit(&table, TrainingParams { kernel: KernelParams::Precomputed, ..TrainingParams::default() });
     for order in [None, Some(vec![2, 0, 1])] {
-        let text = libsvm_model_to_text(&model, order.as_deref()).unwrap();
+        let text = libsvm_model_to_text(&model, LibsvmLayout { order: order.as_deref(), rows: None }).unwrap();
         assert_same(&table, &model, &libsvm_model_from_text(&text, "m").unwrap(), &text);
     }
-    let text = libsvm_model_to_text(&model, None).unwrap();
+    let text = libsvm_model_to_text(&model, LibsvmLayout::default()).unwrap();
     let first = text.split_once("SV\n").unwrap().1.lines().next().unwrap().split_once("0:").unwrap().1;
     for (to, said) in [
         ("0:0", "found \"0:0\", expected 0:i alone, the number of a training row, counted from 1"),
@@ -203,63 +203,5 @@ fn decision_values_are_those_that_the_programs_gave_themselves() {
             assert!(ours(theirs).into_iter().zip(found.decision_values(row)).all(near), "row {row}");
             assert_eq!(model.label(found.codes()[row]), data.labels().get(row));
         }
-    }
-}
-
-#[test]
-fn every_prefix_of_a_model_is_refused_with_its_line() {
-    type Read = fn(&str, &str) -> Result<Model, Error>;
-    let all: [(&str, Read); 2] = [(LIBSVM, libsvm_model_from_text), (LIBLINEAR, liblinear_model_from_text)];
-    for (text, read) in all {
-        assert!(read(text, "m").is_ok());
-        for end in 0..text.len() {
-            let error = read(&text[..end], "cut.model").unwrap_err();
-            let said = error.to_string();
-            assert!(said.starts_with("cut.model:") && !error.help().is_empty(), "{end}: {said}");
-        }
-    }
-}
-
-#[test]
-fn what_does_not_read_is_said_with_its_line() {
-    for (from, to, said) in [
-        ("c_svc", "c_svm", "m:1:1: found \"c_svm\", expected a type of machine such as c_svc"),
-        ("gamma 0.5", "gamma half", "m:3:1: found \"half\", expected a number"),
-        ("gamma 0.5\n", "", "m:8:1: found `SV`, expected the entry gamma before it"),
-        (
-            "rbf",
-            "laplacian",
-            "expected the entry kernel_type linear, polynomial, rbf, sigmoid or precomputed before it",
-        ),
-        ("rbf", "precomputed", "m:10:1: found none or several entries, expected 0:i alone"),
-        ("nr_class 2", "nr_class 1", "m:4:1: found 1, expected 2 to 100000 classes"),
-        ("total_sv 2", "total_sv 3", "expected 2 of each, the counts adding up to 3"),
-        ("label 1 -1", "label 1 1", "found a label that comes twice"),
-        ("label 1 -1", "label 1", "found 1 labels, 2 counts of vectors"),
-        ("rho 0.25", "rho 0.25 1", "found 2 numbers of rho, expected 1, for 2 classes"),
-        ("rho 0.25", "rho nan", "m:6:1: found \"nan\""),
-        ("0.75 1:0.5 3:-1", "0.75 3:0.5 1:-1", "m:10:1: found \"1:-1\""),
-        ("0.75 1:0.5 3:-1", "0.75 1:x", "m:10:1: found \"x\""),
-        ("0.75 1:0.5 3:-1", "0.75 0:1", "m:10:1: found \"0:1\""),
-        ("0.75 1:0.5 3:-1", "", "m:10:1: found 0 numbers, expected 1: coefficients before the vector"),
-        ("2:2 \n", "2:2 \n1 1:1\n", "m:12:1: found \"1 1:1\", expected the end of the file"),
-        ("svm_type", "kind", "found \"kind\", expected an entry of a LIBSVM model"),
-    ] {
-        assert!(LIBSVM.contains(from), "{from}");
-        let error = libsvm_model_from_text(&LIBSVM.replacen(from, to, 1), "m").unwrap_err();
-        assert!(error.to_string().contains(said), "{error}, not {said}");
-    }
-    for (from, to, said) in [
-        ("L2R_LR", "L3R", "m:1:1: found \"L3R\", expected a type such as L2R_LR"),
-        ("nr_class 2", "nr_class 0", "m:2:1: found 0, expected 1 to 100000 classes"),
-        ("label -1 1", "label 1", "found 1 labels, expected 2 of them"),
-        ("nr_feature 3", "nr_feature 9", "m:11:1: found the end of the file, expected line 5 of 10 with weights"),
-        ("nr_feature 3", "nr_feature 2", "m:10:1: found \"0.25 \", expected the end of the file"),
-        ("0.5 \n", "0.5 1\n", "m:7:1: found 2 numbers, expected 1: weights"),
-        ("bias 1", "bias", "m:5:1: found 0 words, expected a number"),
-    ] {
-        assert!(LIBLINEAR.contains(from), "{from}");
-        let error = liblinear_model_from_text(&LIBLINEAR.replacen(from, to, 1), "m").unwrap_err();
-        assert!(error.to_string().contains(said), "{error}, not {said}");
     }
 }

@@ -385,7 +385,7 @@ fn logistic_violation(problem: &MarginProblem<'_>, solution: &Solution, values: 
 }
 
 /// Slack of so many tolerances is what a converged solver may leave a row that lies on the margin.
-const SLACK_A_TOLERANCE: f64 = 10.0;
+pub(crate) const SLACK_A_TOLERANCE: f64 = 10.0;
 
 /// How many rows lie so near to the border of two kinds, by `error` or less, that rounding may count them to either.
 pub(crate) fn borderline(problem: &MarginProblem<'_>, values: &[f64], tolerance: f64, error: f64) -> usize {

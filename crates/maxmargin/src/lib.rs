@@ -19,6 +19,7 @@
 //! 7. [`stream`]: learning from rows as they come, never in memory as a whole; [`out_of_core`]: exact training of such data, block by
 //!    block.
 //! 8. [`geometry`], [`metrics`], [`worked`]: planes, hulls and conics; counting errors; the examples of the textbooks.
+//! 9. [`diagnosis`]: what may be wrong with data, a kernel or a fit; `Model::explain` and `Model::suspects` say why of single rows.
 //!
 //! The library does arithmetic only: it opens no files, prints nothing, looks at no clock and keeps no globals.
 //!
@@ -48,6 +49,7 @@ pub mod checkpoint;
 mod class_products;
 pub mod control;
 pub mod data;
+pub mod diagnosis;
 pub mod error;
 pub mod geometry;
 pub mod kernel;

@@ -2,7 +2,9 @@
 
 mod convert;
 mod convert_model;
+mod doctor;
 mod examples;
+mod explain;
 mod generate;
 mod inspect;
 mod kernel_check;
@@ -11,6 +13,7 @@ mod plot;
 mod predict;
 mod project;
 mod stream;
+mod suspects;
 mod train;
 mod verify;
 
@@ -30,6 +33,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::ConvertModel(arguments) => convert_model::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+        Command::Suspects(arguments) => suspects::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Examples(arguments) => examples::run(arguments),
         Command::KernelCheck(arguments) => kernel_check::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),

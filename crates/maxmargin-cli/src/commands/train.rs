@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use maxmargin::checkpoint::MachineState;
 use maxmargin::data::{Dataset, Label, Labels, ScalingKind, range_ratio, stratified_split};
+use maxmargin::diagnosis::MOST_RANGE_RATIO;
 use maxmargin::error::quoted;
 use maxmargin::kernel::KernelParams;
 use maxmargin::model::Machine;
@@ -29,9 +30,6 @@ use crate::progress::Watch;
 use crate::report::training::{Picture, Score, Trained, json_last, reached, reached_last};
 use crate::report::{self, counted, number};
 use crate::{model_file, size};
-
-/// Ranges that differ by more than this get a warning.
-const MOST_RANGE_RATIO: f64 = 100.0;
 
 /// What is said when an interrupt leaves no model behind.
 const NOTHING_KEPT: &str =

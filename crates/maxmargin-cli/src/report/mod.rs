@@ -1,7 +1,10 @@
 //! What the user reads: numbers, tables, and the pages made of them.
 
+pub(crate) mod diagnosis;
+pub(crate) mod explanation;
 pub(crate) mod machines;
 pub(crate) mod model;
+pub(crate) mod suspects;
 pub(crate) mod training;
 
 /// A number with so many digits, without zeros at the end.

@@ -54,8 +54,10 @@ pub fn liblinear_model_from_text(text: &str, path: &str) -> Result<Model, Error>
     let mut lines = Lines::new(text, path);
     let (mut kind, mut count, mut labels, mut features, mut constant, mut rho) =
         (None, None, Vec::new(), None, None, None);
+    let mut names = Vec::new();
     loop {
         let (name, words) = lines.entry("an entry such as `solver_type L2R_LR`, or `w`")?;
+        lines.once(name, &mut names)?;
         match name {
             "w" => break,
             "solver_type" => {
@@ -80,8 +82,8 @@ pub fn liblinear_model_from_text(text: &str, path: &str) -> Result<Model, Error>
                 }
                 features = Some(columns);
             }
-            "bias" => constant = Some(lines.single::<f64>(&words, "a number")?),
-            "rho" => rho = Some(lines.single::<f64>(&words, "a number")?),
+            "bias" => constant = Some(lines.single_finite(&words)?),
+            "rho" => rho = Some(lines.single_finite(&words)?),
             _ => return Err(lines.fault(&quoted(name), "an entry of a LIBLINEAR model")),
         }
     }

@@ -61,11 +61,13 @@ struct Head {
 pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
     let mut lines = Lines::new(text, path);
     let mut head = Head::default();
+    let mut names = Vec::new();
     loop {
         let (name, words) = lines.entry("an entry such as `svm_type c_svc`, or `SV`")?;
         if name == "SV" {
             break;
         }
+        lines.once(name, &mut names)?;
         head.take(name, &words, &lines)?;
     }
     let lacks = |name: &str| lines.fault("`SV`", &format!("the entry {name} before it"));
@@ -83,7 +85,9 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
         true => (head.labels.take().ok_or_else(|| lacks("label"))?, head.sizes.take().ok_or_else(|| lacks("nr_sv"))?),
         false => (Vec::new(), vec![total]),
     };
-    if several && (labels.len() != count || sizes.len() != count || sizes.iter().sum::<usize>() != total) {
+    // Sizes that overflow add up to nothing.
+    let sum = sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size));
+    if several && (labels.len() != count || sizes.len() != count || sum != Some(total)) {
         let found = format!("{} labels, {} counts of vectors", labels.len(), sizes.len());
         return Err(lines.fault(&found, &format!("{count} of each, the counts adding up to {total}")));
     }
@@ -175,8 +179,8 @@ impl Head {
             }
             "kernel_type" => self.kernel = Some(words.join(" ")),
             "degree" => self.degree = Some(lines.single(words, "a whole number")?),
-            "gamma" => self.gamma = Some(lines.single(words, "a number")?),
-            "coef0" => self.coef0 = Some(lines.single(words, "a number")?),
+            "gamma" => self.gamma = Some(lines.single_finite(words)?),
+            "coef0" => self.coef0 = Some(lines.single_finite(words)?),
             "nr_class" => {
                 let count: usize = lines.single(words, "a number of classes")?;
                 if !(2..=MOST_CLASSES).contains(&count) {

@@ -129,6 +129,23 @@ impl<'t> Lines<'t> {
         words.iter().map(|word| self.finite(word, expected)).collect()
     }
 
+    /// Notes an entry, of which a second one would change what the first one said.
+    fn once(&self, name: &'t str, seen: &mut Vec<&'t str>) -> Result<(), Error> {
+        if seen.contains(&name) {
+            return Err(self.fault(&format!("the entry {} again", quoted(name)), "each entry once"));
+        }
+        seen.push(name);
+        Ok(())
+    }
+
+    /// The only number of an entry, which is finite.
+    fn single_finite(&self, words: &[&str]) -> Result<f64, Error> {
+        match words {
+            [word] => self.finite(word, "a finite number"),
+            _ => Err(self.fault(&format!("{} words", words.len()), "a number")),
+        }
+    }
+
     /// The only number of an entry.
     fn single<T: std::str::FromStr>(&self, words: &[&str], expected: &str) -> Result<T, Error> {
         match words {

@@ -4,9 +4,11 @@
 //! knows of its training is words and numbers for the report.
 
 mod align;
+mod explain;
 mod multiclass;
 mod predict;
 mod probabilities;
+mod suspects;
 mod verify;
 mod verify_joint;
 
@@ -25,8 +27,10 @@ use crate::problem::{Bias, Loss, Norm, Task};
 use crate::training::Penalty;
 
 pub use align::Aligned;
+pub use explain::{Detail, Explanation, Lead, Reason, Term, TermSource};
 pub use multiclass::{Multiclass, Pairing};
 pub use predict::Predictions;
+pub use suspects::{Suspect, Suspects};
 pub use verify::{Disagreement, Verification};
 
 /// One binary decision function: positive class against another, or against all others.
@@ -236,7 +240,7 @@ fn check(parts: &ModelParts) -> Result<(), String> {
     }) {
         return fail(format!("not {classes} weights of classes"));
     }
-    if let Err(error) = parts.kernel.check_parameters() {
+    if let Err(error) = parts.kernel.check_parameters().and_then(|()| parts.norm.check_kernel(&parts.kernel)) {
         return fail(error.to_string());
     }
     let pool = parts.support_rows.len();

@@ -1,0 +1,100 @@
+//! `doctor`: what may be wrong, and what to do about it.
+
+use maxmargin::data::{Dataset, Scaling, ScalingKind};
+use maxmargin::diagnosis::{Finding, Severity, of_data, of_kernel, of_model};
+use maxmargin::kernel::Points;
+use maxmargin::{Model, Workers};
+use maxmargin_io::ReadOptions;
+
+use crate::arguments::{Doctor, TaskKind};
+use crate::exit::ExitCode;
+use crate::failure::Failure;
+use crate::input::{self, Origin};
+use crate::output::{self, Words};
+use crate::report::diagnosis::{self as report, Patient};
+use crate::report::json_line;
+
+/// Looks, and reports.
+pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
+    let words = Words { quiet: arguments.json };
+    let origin = Origin::new(&arguments.data, words)?;
+    if let (Some(_), Some(flag)) = (&arguments.model, given(arguments)) {
+        return Err(Failure::new(
+            format!("--{flag} does not go with a model, which has a kernel of its own"),
+            format!("leave out --{flag}, or the model"),
+        ));
+    }
+    if let Some(c) = arguments.c.filter(|c| !(*c > 0.0 && c.is_finite())) {
+        return Err(maxmargin::Error::parameter("C", c, "a finite number above 0").into());
+    }
+    let params = arguments.kernel.params()?;
+    let workers = Workers::new(arguments.threads)?;
+    let model = arguments.model.as_deref().map(crate::model_file::load).transpose()?;
+    let source = origin.fetch(arguments.reading.seed, &workers, words)?;
+    let (data, labelled) = match &model {
+        Some(model) => {
+            let found = input::read_for_model(&source, model, &arguments.reading, arguments.unlabelled, words)?;
+            (found.data, found.labelled)
+        }
+        None => {
+            let options = ReadOptions {
+                unlabelled: arguments.unlabelled,
+                ..arguments.reading.options(arguments.columns.as_deref())
+            };
+            (source.read_once(&options)?, !arguments.unlabelled)
+        }
+    };
+    let classes = labelled && has_classes(arguments, model.as_ref());
+    let mut findings = of_data(&data, classes, &workers);
+    match &model {
+        Some(model) => findings.extend(of_fit(model, &data, labelled, &workers)?),
+        None if arguments.kernel.kernel.is_some() || arguments.c.is_some() => {
+            let matrix = match arguments.scale {
+                ScalingKind::None => data.matrix().clone(),
+                kind => Scaling::learn(kind, data.matrix()).apply(data.matrix())?,
+            };
+            let kernel = params.check(&matrix)?;
+            findings.extend(of_kernel(&kernel, &Points::new(matrix, false), arguments.c));
+        }
+        None => {}
+    }
+    let scaled = match &model {
+        Some(model) => model.parts().scaling.is_some(),
+        None => arguments.scale != ScalingKind::None,
+    };
+    if scaled {
+        findings.retain(|finding| !matches!(finding, Finding::UnscaledColumns { .. }));
+    }
+    // What matters most comes first; else the order stays.
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity()));
+    let patient = Patient { shown: origin.shown(), data: &data, model: model.as_ref(), findings: &findings };
+    output::print(&match arguments.json {
+        true => json_line(&report::json(&patient)),
+        false => report::words(&patient),
+    })?;
+    let warned = findings.iter().any(|finding| finding.severity() == Severity::Warning);
+    Ok(if arguments.strict && warned { ExitCode::NotAsAsked } else { ExitCode::Done })
+}
+
+/// A flag of the kernel that was given.
+fn given(arguments: &Doctor) -> Option<&'static str> {
+    let kernel = arguments.kernel.kernel.is_some().then_some("kernel");
+    kernel.or_else(|| arguments.kernel.flag())
+}
+
+/// Whether labels are classes.
+fn has_classes(arguments: &Doctor, model: Option<&Model>) -> bool {
+    match model {
+        Some(model) => model.task().is_classification(),
+        None => arguments.task.is_none_or(|task| task == TaskKind::Classification),
+    }
+}
+
+/// What there is to say of a model, its kernel and its C.
+fn of_fit(model: &Model, data: &Dataset, labelled: bool, workers: &Workers) -> Result<Vec<Finding>, Failure> {
+    let mut findings = of_model(model, data, labelled, workers)?;
+    let cost = model.machines().iter().filter_map(|machine| machine.cost).reduce(f64::max);
+    let cost = cost.filter(|_| model.task().is_classification());
+    findings.extend(of_kernel(&model.parts().kernel, &model.align(data)?.points, cost));
+    Ok(findings)
+}

@@ -1,0 +1,38 @@
+//! `suspects`: rows whose label, number or place deserves a second look.
+
+use maxmargin::Workers;
+
+use crate::arguments::Suspects;
+use crate::exit::ExitCode;
+use crate::failure::Failure;
+use crate::input::{self, Origin};
+use crate::output::{self, Words};
+use crate::report::{json_line, suspects as report};
+
+/// Lists the rows.
+pub(super) fn run(arguments: &Suspects) -> Result<ExitCode, Failure> {
+    let words = Words { quiet: arguments.json };
+    let origin = Origin::new(&arguments.data, words)?;
+    let workers = Workers::new(arguments.threads)?;
+    let model = crate::model_file::load(&arguments.model)?;
+    let source = origin.fetch(arguments.reading.seed, &workers, words)?;
+    let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
+    if !found.labelled && model.task().usual().is_none() {
+        return Err(Failure::new(
+            format!("{}: the data has no label column, but it is labels that may be suspect", origin.shown()),
+            "name the label column with --label",
+        ));
+    }
+    let suspects = model.suspects(&found.data, &workers)?;
+    if !suspects.same_data {
+        words.note("the data is not the data that the model was trained on, so no alpha is known of its rows");
+    }
+    if suspects.unknown > 0 {
+        words.note(&format!("{} have labels that the model does not know", report::rows(suspects.unknown)));
+    }
+    output::print(&match arguments.json {
+        true => json_line(&report::json(&model, &found.data, &suspects, arguments.top)),
+        false => report::words(&model, &found.data, &suspects, arguments.top),
+    })?;
+    Ok(ExitCode::Done)
+}
