@@ -14,6 +14,7 @@
 //! | `perceptron`, `kernel-perceptron` | separable data | `perceptron.rs`, `kernel_perceptron.rs` |
 //! | `lda` | linear, Gaussian classes | `lda/` |
 //! | `logistic` | linear, logistic loss | `logistic.rs` |
+//! | `rvm` | every kernel, logistic loss, few vectors; not convex | `rvm/` |
 //! | several classes at once | linear: softmax, Crammer and Singer, `lda` | `joint/` |
 //!
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
@@ -42,6 +43,7 @@ mod perceptron;
 mod preconditioner;
 mod primal_newton;
 mod requirements;
+mod rvm;
 mod scatter;
 mod sgd;
 pub(crate) mod smo;
@@ -91,11 +93,13 @@ pub enum SolverKind {
     Logistic,
     /// Newton's method on the primal with the L1 norm, linear.
     L1Newton,
+    /// The relevance vector machine.
+    Rvm,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 13] = [
+    pub const ALL: [SolverKind; 14] = [
         SolverKind::Smo,
         SolverKind::BlockSmo,
         SolverKind::DualAscent,
@@ -109,6 +113,7 @@ impl SolverKind {
         SolverKind::Lda,
         SolverKind::Logistic,
         SolverKind::L1Newton,
+        SolverKind::Rvm,
     ];
 
     /// The name, as the user writes it.
@@ -127,6 +132,15 @@ impl SolverKind {
             SolverKind::Lda => "lda",
             SolverKind::Logistic => "logistic",
             SolverKind::L1Newton => "l1-newton",
+            SolverKind::Rvm => "rvm",
+        }
+    }
+
+    /// Why its models have no certificate, where that is no matter of the problem.
+    pub(crate) fn why_uncertified(self) -> Option<&'static str> {
+        match self {
+            SolverKind::Rvm => Some(rvm::NOT_CONVEX),
+            _ => None,
         }
     }
 }
@@ -264,6 +278,7 @@ pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settin
         SolverKind::Lda => lda::supports(problem, settings),
         SolverKind::Logistic => logistic::supports(problem, settings),
         SolverKind::L1Newton => l1::supports(problem, settings),
+        SolverKind::Rvm => rvm::supports(problem, settings),
     }
 }
 
@@ -316,6 +331,7 @@ pub fn solve_from(
         SolverKind::Lda => lda::solve(problem, settings, control),
         SolverKind::Logistic => logistic::solve(problem, settings, control),
         SolverKind::L1Newton => l1::solve(problem, settings, start, control),
+        SolverKind::Rvm => rvm::solve(problem, settings, control),
     };
     if ignored {
         solution.notes.push(format!("{} has no use for a warm start, and began from scratch", kind.name()));

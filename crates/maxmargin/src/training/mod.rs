@@ -9,6 +9,7 @@ mod norm;
 mod params;
 mod path;
 
+use crate::certificate::Evidence;
 use crate::checkpoint::{FinishedMachine, MachineState};
 use crate::control::{Control, Progress};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
@@ -270,8 +271,11 @@ impl Training {
             let tolerance = self.params.settings.tolerance;
             let from_nu = solution.from_nu;
             let cost = if let FromNu::Cost(cost) = from_nu { cost } else { costs[k] };
-            let (machine, expansion) =
+            let (mut machine, expansion) =
                 finish(&problem.with_found(from_nu), solution, shared.pairings[numbers[k]], cost, tolerance);
+            if let Some(reason) = kind.why_uncertified() {
+                machine.evidence = Evidence::None(reason.into());
+            }
             finished.push(FinishedMachine { solver: kind, machine, expansion });
         }
         Ok(finished)
