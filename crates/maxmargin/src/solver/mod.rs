@@ -15,6 +15,7 @@
 //! | `lda` | linear, Gaussian classes | `lda/` |
 //! | `logistic` | linear, logistic loss | `logistic.rs` |
 //! | `rvm` | every kernel, logistic loss, few vectors; not convex | `rvm/` |
+//! | `mlp` | networks: hidden layers before a linear machine, logistic loss; not convex | `mlp/` |
 //! | several classes at once | linear: softmax, Crammer and Singer, `lda` | `joint/` |
 //!
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
@@ -38,6 +39,7 @@ mod l1;
 mod lda;
 mod line_search;
 mod logistic;
+mod mlp;
 mod newton;
 mod perceptron;
 mod preconditioner;
@@ -53,9 +55,11 @@ use serde::{Deserialize, Serialize};
 
 pub use joint::{JointSolution, JointStart, solve_joint, supports_joint};
 pub use lda::{Projection, Shrinkage, fisher_criterion, projection as lda_projection};
+pub(crate) use mlp::{NOT_CONVEX as NETWORK_NOT_CONVEX, solve_network};
 
 use crate::control::{Control, Stop};
 use crate::error::Error;
+use crate::model::Activation;
 use crate::problem::{DualProblem, FromNu, MarginProblem, Norm, Recovered};
 pub(crate) use block_smo::{WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
@@ -95,11 +99,13 @@ pub enum SolverKind {
     L1Newton,
     /// The relevance vector machine.
     Rvm,
+    /// The multilayer perceptron.
+    Mlp,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 14] = [
+    pub const ALL: [SolverKind; 15] = [
         SolverKind::Smo,
         SolverKind::BlockSmo,
         SolverKind::DualAscent,
@@ -114,6 +120,7 @@ impl SolverKind {
         SolverKind::Logistic,
         SolverKind::L1Newton,
         SolverKind::Rvm,
+        SolverKind::Mlp,
     ];
 
     /// The name, as the user writes it.
@@ -133,6 +140,7 @@ impl SolverKind {
             SolverKind::Logistic => "logistic",
             SolverKind::L1Newton => "l1-newton",
             SolverKind::Rvm => "rvm",
+            SolverKind::Mlp => "mlp",
         }
     }
 
@@ -168,6 +176,12 @@ pub struct Settings {
     pub shrinkage: Shrinkage,
     /// How `lda` places its threshold.
     pub threshold: Threshold,
+    /// The units of each hidden layer of `mlp`.
+    pub hidden: Vec<usize>,
+    /// What a hidden unit of `mlp` makes of its sum.
+    pub activation: Activation,
+    /// How often `mlp` begins anew, to take the lowest end.
+    pub starts: usize,
 }
 
 /// The precision of the kernel values that a solver works with.
@@ -205,6 +219,9 @@ impl Default for Settings {
             averaged: false,
             shrinkage: Shrinkage::default(),
             threshold: Threshold::default(),
+            hidden: vec![8],
+            activation: Activation::default(),
+            starts: 4,
         }
     }
 }
@@ -279,6 +296,7 @@ pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settin
         SolverKind::Logistic => logistic::supports(problem, settings),
         SolverKind::L1Newton => l1::supports(problem, settings),
         SolverKind::Rvm => rvm::supports(problem, settings),
+        SolverKind::Mlp => Err(requirements::makes_a_network()),
     }
 }
 
@@ -332,6 +350,7 @@ pub fn solve_from(
         SolverKind::Logistic => logistic::solve(problem, settings, control),
         SolverKind::L1Newton => l1::solve(problem, settings, start, control),
         SolverKind::Rvm => rvm::solve(problem, settings, control),
+        SolverKind::Mlp => return Err(requirements::makes_a_network()),
     };
     if ignored {
         solution.notes.push(format!("{} has no use for a warm start, and began from scratch", kind.name()));

@@ -1,6 +1,7 @@
 //! Where a training begins: from scratch, where it was, or at a model.
 
 use super::machines::Shared;
+use super::network::refuse_network;
 use super::{Training, machine_cost};
 use crate::checkpoint::{Checkpoint, MachineState, parameters};
 use crate::error::Error;
@@ -50,6 +51,7 @@ impl Training {
 /// # Errors
 /// When the model was trained on other data, or has none of the machines.
 fn warm_starts(model: &Model, shared: &Shared<'_>, parts: &ModelParts) -> Result<Vec<MachineState>, Error> {
+    refuse_network(model)?;
     let old = model.parts();
     if old.fingerprint != parts.fingerprint {
         return Err(Error::Data {
