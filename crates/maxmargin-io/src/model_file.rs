@@ -189,14 +189,14 @@ fn fill(parts: &mut ModelParts, tensors: &Tensors<'_>) -> Result<(), String> {
     if parts.kernel.is_linear() {
         let width = parts.width();
         // What overflows is no length of a file.
-        let length = parts.machines.len().checked_mul(width).unwrap_or(usize::MAX);
+        let length = parts.machines.len().saturating_mul(width);
         let weights: Vec<f64> = tensors.numbers("machines.weights", Some(length))?;
         for (number, machine) in parts.machines.iter_mut().enumerate() {
             machine.weights = Some(weights[number * width..(number + 1) * width].to_vec());
         }
     }
     for (number, layer) in parts.network.iter_mut().flat_map(|network| &mut network.layers).enumerate() {
-        let length = layer.inputs.checked_mul(layer.outputs).unwrap_or(usize::MAX);
+        let length = layer.inputs.saturating_mul(layer.outputs);
         layer.weights = tensors.numbers(&format!("network.{number}.weights"), Some(length))?;
         layer.biases = tensors.numbers(&format!("network.{number}.bias"), Some(layer.outputs))?;
     }

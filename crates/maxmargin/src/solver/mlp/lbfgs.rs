@@ -28,7 +28,10 @@ const PATIENCE: u32 = 10;
 const ROUNDING: f64 = 1e-14;
 
 /// F and its gradient at a point. Also told: the steps so far, and the largest component of the gradient at the last one.
-pub(super) type Evaluate<'a> = dyn FnMut(&[f64], u64, Option<f64>) -> ControlFlow<Stop, (f64, Vec<f64>)> + 'a;
+pub(super) type Evaluate<'a> = dyn FnMut(&[f64], u64, Option<f64>) -> Looked + 'a;
+
+/// F and its gradient, unless the caller breaks.
+pub(super) type Looked = ControlFlow<Stop, (f64, Vec<f64>)>;
 
 /// Where a descent is.
 #[derive(Clone, Debug)]
@@ -146,7 +149,7 @@ fn search(
     direction: &[f64],
     slope: f64,
     first: f64,
-    look: &mut dyn FnMut(&[f64]) -> ControlFlow<Stop, (f64, Vec<f64>)>,
+    look: &mut dyn FnMut(&[f64]) -> Looked,
 ) -> ControlFlow<Stop, Option<Place>> {
     let (mut low, mut high, mut step) = (0.0, f64::INFINITY, first);
     let mut fallen: Option<Place> = None;
