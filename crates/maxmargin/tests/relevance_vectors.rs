@@ -49,11 +49,6 @@ fn as_good_as_the_support_vector_machine_with_far_fewer_vectors() {
         let rvm = fit(&data, by(SolverKind::Rvm, kernel));
         assert_eq!(rvm.stop(), Stop::Converged, "{name}");
         let (of_svm, of_rvm) = (errors(&svm, &data), errors(&rvm, &data));
-        println!(
-            "{name}: svm {} vectors {of_svm} errors; rvm {} vectors {of_rvm} errors",
-            vectors(&svm),
-            vectors(&rvm)
-        );
         assert!(of_rvm <= of_svm + data.rows() / 100, "{name}: {of_rvm} errors, the other {of_svm}");
         assert!(3 * vectors(&rvm) <= vectors(&svm), "{name}: {} vectors, the other {}", vectors(&rvm), vectors(&svm));
     }
