@@ -26,7 +26,7 @@ fn a_network_learns_xor_is_drawn_predicted_inspected_and_has_nothing_to_verify()
     assert!(shown.stdout.contains("network") && !shown.stdout.contains("plane"), "{}", shown.stdout);
     let predicted = done(folder.path(), "predict xor.mm xor --probabilities");
     assert!(predicted.stderr.contains("100"), "{}", predicted.stderr);
-    done(folder.path(), "plot xor.mm xor.png xor");
+    done(folder.path(), "plot xor.mm xor -o xor.png");
     let found = json(folder.path(), "inspect xor.mm --json");
     assert_eq!(found["network"], serde_json::json!({ "hidden": [4], "activation": "tanh" }));
     assert!(found["machines"][0]["weights"].is_null());

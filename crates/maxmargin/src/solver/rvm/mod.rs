@@ -108,8 +108,9 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         bias = own.first().copied().unwrap_or(0.0);
         search.kept.iter().zip(others).for_each(|(&place, &weight)| coefficients[place] = weight);
         notes.push(format!(
-            "{} relevance vectors of {} rows, log marginal likelihood {:.6}, gradient at the mode {:.1e}",
+            "{} relevance vector{} of {} rows, log marginal likelihood {:.6}, gradient at the mode {:.1e}",
             search.kept.len(),
+            if search.kept.len() == 1 { "" } else { "s" },
             problem.len(),
             mode.log_evidence,
             mode.gradient
