@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use maxmargin::calibration::{CalibrationParams, Held};
 use maxmargin::data::ScalingKind;
 use maxmargin::kernel::{Gamma, KernelParams};
-use maxmargin::model::Multiclass;
+use maxmargin::model::{Activation, Multiclass};
 use maxmargin::problem::{Bias, Loss, Norm};
 use maxmargin::solver::{Precision, SolverKind, Threshold};
 use maxmargin_io::{Format, ReadOptions};
@@ -265,6 +265,8 @@ Examples:
   maxmargin train iris --positive setosa --loss squared --bias folded --solver newton
   maxmargin train iris --solver logistic --multiclass joint
   maxmargin train mine.csv --kernel rbf --probabilities
+  maxmargin train rings --solver rvm --kernel rbf
+  maxmargin train xor --solver mlp --hidden 4
   maxmargin train prices.csv --task regression --epsilon 0.5 --scale standard
   maxmargin train usual.csv --task one-class --nu 0.05 --unlabelled
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint
@@ -327,7 +329,7 @@ pub(crate) struct Train {
         ("explicit", Bias::Explicit), ("folded", Bias::Folded), ("none", Bias::None)]))]
     pub(crate) bias: Bias,
     /// Several classes: a machine for each pair (ovo), for each class against the rest (ovr), or a function for each class, all
-    /// found together (joint: logistic, lda; crammer-singer: hinge loss) [default: joint for lda, else ovo]
+    /// found together (joint: logistic, lda, mlp; crammer-singer: hinge loss) [default: joint for lda and mlp, else ovo]
     #[arg(long, value_name = "WAY", help_heading = "Problem", hide_possible_values = true, value_parser = one_of(&[
         ("ovo", Multiclass::OneVsOne), ("ovr", Multiclass::OneVsRest), ("joint", Multiclass::Joint),
         ("crammer-singer", Multiclass::CrammerSinger)]))]
@@ -346,7 +348,8 @@ pub(crate) struct Train {
           value_parser = one_of(&CALIBRATIONS))]
     pub(crate) probabilities: Option<CalibrationParams>,
 
-    /// block-smo, smo, dual-ascent, interior-point, primal-newton, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic, l1-newton;
+    /// block-smo, smo, dual-ascent, interior-point, primal-newton, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic, l1-newton,
+    /// rvm (few vectors, probabilities), mlp (a network);
     /// auto chooses, and says why
     #[arg(long, value_name = "NAME", help_heading = "Solver", default_value = "auto", hide_possible_values = true,
           value_parser = solver())]
@@ -386,6 +389,16 @@ pub(crate) struct Train {
     #[arg(long, value_name = "WAY", help_heading = "Solver", default_value = "least-error", value_parser = one_of(&[
         ("least-error", Threshold::LeastError), ("least-squares", Threshold::LeastSquares)]))]
     pub(crate) threshold: Threshold,
+    /// The units of each hidden layer of mlp, such as 8 or 16,8
+    #[arg(long, value_name = "UNITS", help_heading = "Solver", default_value = "8", value_delimiter = ',')]
+    pub(crate) hidden: Vec<usize>,
+    /// What a hidden unit of mlp makes of its sum: tanh, sigmoid or relu
+    #[arg(long, value_name = "WHICH", help_heading = "Solver", default_value = "tanh", value_parser = one_of(&[
+        ("tanh", Activation::Tanh), ("sigmoid", Activation::Sigmoid), ("relu", Activation::Relu)]))]
+    pub(crate) activation: Activation,
+    /// How often mlp begins anew, to take the best end
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Solver", default_value_t = 4)]
+    pub(crate) starts: usize,
 
     /// Learn from rows as they come, by sgd: data that is never in memory as a whole, from a file or a pipe
     #[arg(long, help_heading = "Stream")]

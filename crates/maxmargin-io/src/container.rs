@@ -1,5 +1,6 @@
 //! What model files and checkpoint files share: a safetensors file with a header that is checked, and a checksum over all of it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use maxmargin::data::Values;
@@ -51,7 +52,7 @@ pub(crate) fn to_bytes(kind: &Kind<'_>, content: String, tensors: &[Tensor]) -> 
     let fail = |error: &dyn std::fmt::Display| format!("the {noun} cannot be saved: {error}");
     let views = tensors
         .iter()
-        .map(|tensor| Ok((tensor.name, TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)?)))
+        .map(|tensor| Ok((&*tensor.name, TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)?)))
         .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
         .map_err(|error| fail(&error))?;
     let program = env!("CARGO_PKG_VERSION");
@@ -141,7 +142,7 @@ fn checksum<'a>(
 
 /// A named list of numbers, to be written.
 pub(crate) struct Tensor {
-    name: &'static str,
+    name: Cow<'static, str>,
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
@@ -150,15 +151,19 @@ pub(crate) struct Tensor {
 impl Tensor {
     /// What it is called.
     #[cfg(test)]
-    pub(crate) fn name(&self) -> &'static str {
-        self.name
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
-    pub(crate) fn new<T: Number>(name: &'static str, shape: Vec<usize>, numbers: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn new<T: Number>(
+        name: impl Into<Cow<'static, str>>,
+        shape: Vec<usize>,
+        numbers: impl IntoIterator<Item = T>,
+    ) -> Self {
         // No more than it takes: a model may have millions of coefficients.
         let mut bytes = Vec::with_capacity(shape.iter().product::<usize>() * size_of::<T>());
         numbers.into_iter().for_each(|number| bytes.extend(number.to_bytes()));
-        Tensor { name, dtype: T::DTYPE, shape, bytes }
+        Tensor { name: name.into(), dtype: T::DTYPE, shape, bytes }
     }
 
     pub(crate) fn of_values(name: &'static str, shape: Vec<usize>, values: &Values) -> Self {

@@ -8,7 +8,8 @@
 //!                  vectors F64|F32 [v, d]               support vectors, dense; or
 //!                  vectors.offsets U64 [v+1], vectors.indices U32 [e], vectors.values F64|F32 [e]     sparse
 //!                  machines.offsets U64 [m+1], machines.support U32 [s], machines.coefficients F64 [s]
-//!                  machines.weights F64 [m, d]          linear models
+//!                  machines.weights F64 [m, d]          linear models; [m, h] after a network of h units in its last layer
+//!                  network.N.weights F64 [inputs, outputs], network.N.bias F64 [outputs]     layer N of a network, from 0
 //! ```
 //!
 //! `model` is [`ModelParts`] without the tensors. The checksum is BLAKE3 over the format, the program's version, the text
@@ -17,7 +18,8 @@
 //!
 //! Format 2 knows of weights of classes (`class_weights`, one a class), of classes that were trained together (`multiclass` is `joint` or
 //! `crammer-singer`, and `joint` holds their one certificate), and the norm of the weights (`norm`, `l1`; without it `l2`). Format 3 knows of other tasks than classification (`task`, with ε
-//! or ν), of which a regression has no classes. All other models are written as format 1, which older programs read.
+//! or ν), of which a regression has no classes. Format 4 knows of networks (`network`: the activation, and the inputs and outputs of each layer).
+//! All other models are written as format 1, which older programs read.
 
 use std::path::Path;
 
@@ -92,7 +94,7 @@ pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
     let format = match parts.task.is_classification() && !matches!(parts.penalty, Penalty::Nu(_)) {
-        _ if parts.machines.iter().any(|machine| machine.calibration.is_some()) => 4,
+        _ if parts.network.is_some() || parts.machines.iter().any(|machine| machine.calibration.is_some()) => 4,
         false => 3,
         true if parts.joint.is_some() || parts.class_weights.is_some() || parts.norm != Norm::L2 => 2,
         true => 1,
@@ -145,7 +147,13 @@ fn tensors_of(parts: &ModelParts) -> Vec<Tensor> {
     tensors.push(Tensor::new("machines.coefficients", total, coefficients));
     if parts.kernel.is_linear() {
         let weights = machines.iter().flat_map(|machine| machine.weights.iter().flatten().copied());
-        tensors.push(Tensor::new("machines.weights", vec![machines.len(), parts.columns], weights));
+        tensors.push(Tensor::new("machines.weights", vec![machines.len(), parts.width()], weights));
+    }
+    for (number, layer) in parts.network.iter().flat_map(|network| &network.layers).enumerate() {
+        let shape = vec![layer.inputs, layer.outputs];
+        tensors.push(Tensor::new(format!("network.{number}.weights"), shape, layer.weights.iter().copied()));
+        let name = format!("network.{number}.bias");
+        tensors.push(Tensor::new(name, vec![layer.outputs], layer.biases.iter().copied()));
     }
     tensors
 }
@@ -179,11 +187,18 @@ fn fill(parts: &mut ModelParts, tensors: &Tensors<'_>) -> Result<(), String> {
         machine.coefficients = coefficients[span].to_vec();
     }
     if parts.kernel.is_linear() {
-        let length = parts.machines.len().checked_mul(parts.columns);
-        let weights: Vec<f64> = tensors.numbers("machines.weights", length)?;
+        let width = parts.width();
+        // What overflows is no length of a file.
+        let length = parts.machines.len().saturating_mul(width);
+        let weights: Vec<f64> = tensors.numbers("machines.weights", Some(length))?;
         for (number, machine) in parts.machines.iter_mut().enumerate() {
-            machine.weights = Some(weights[number * parts.columns..(number + 1) * parts.columns].to_vec());
+            machine.weights = Some(weights[number * width..(number + 1) * width].to_vec());
         }
+    }
+    for (number, layer) in parts.network.iter_mut().flat_map(|network| &mut network.layers).enumerate() {
+        let length = layer.inputs.saturating_mul(layer.outputs);
+        layer.weights = tensors.numbers(&format!("network.{number}.weights"), Some(length))?;
+        layer.biases = tensors.numbers(&format!("network.{number}.bias"), Some(layer.outputs))?;
     }
     Ok(())
 }
@@ -198,7 +213,7 @@ mod tests {
     use maxmargin::kernel::{Custom, Gamma, KernelParams};
     use maxmargin::model::Multiclass;
     use maxmargin::problem::{Bias, Task};
-    use maxmargin::solver::SolverKind;
+    use maxmargin::solver::{Settings, SolverKind};
     use maxmargin::{Dataset, TrainingParams, Unattended, Workers};
 
     fn train(data: &Dataset, params: TrainingParams) -> Model {
@@ -234,12 +249,18 @@ mod tests {
             bias: Bias::Folded,
             ..with(KernelParams::Linear)
         };
+        let network = |hidden: &[usize]| {
+            let settings = Settings { hidden: hidden.to_vec(), max_iterations: Some(60), ..Settings::default() };
+            TrainingParams { solver: Some(SolverKind::Mlp), settings, ..with(KernelParams::Linear) }
+        };
         let task = |task: Task| TrainingParams { task, ..with(KernelParams::Linear) };
         let widths = (0..150).map(|row| Label::new(iris.matrix().row(row)[3].to_string()));
         let numbers = iris.clone().with_labels(Labels::new(widths)).unwrap();
         vec![
             (numbers, task(Task::Regression { epsilon: 0.1 })),
             (iris.clone(), task(Task::OneClass { nu: 0.2 })),
+            (iris.clone(), network(&[5, 3])),
+            (sparse.clone(), TrainingParams { positive: Some(Label::new("setosa")), ..network(&[6]) }),
             (iris.clone(), together(Multiclass::Joint, Some(SolverKind::Logistic))),
             (iris.clone(), together(Multiclass::Joint, Some(SolverKind::Lda))),
             (sparse.clone(), together(Multiclass::CrammerSinger, None)),
@@ -278,10 +299,11 @@ mod tests {
     }
 
     #[test]
-    fn only_classes_trained_together_and_other_tasks_need_a_newer_format() {
+    fn only_classes_trained_together_other_tasks_and_networks_need_a_newer_format() {
         for (_, model) in models() {
             let text = String::from_utf8_lossy(&model_to_bytes(&model).unwrap()).into_owned();
             let format = match (model.task().is_classification(), model.parts().joint.is_some()) {
+                _ if model.parts().network.is_some() => r#"\"format\":4"#,
                 (false, _) => r#"\"format\":3"#,
                 (true, true) => r#"\"format\":2"#,
                 (true, false) => r#"\"format\":1"#,
@@ -304,6 +326,22 @@ mod tests {
     fn every_flipped_bit_is_refused() {
         let model = train(&embedded("e3").unwrap(), TrainingParams::default());
         let bytes = model_to_bytes(&model).unwrap();
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(model_from_bytes(&damaged, "damaged.mm").is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn every_prefix_and_every_flipped_bit_of_a_network_is_refused() {
+        let settings = Settings { hidden: vec![3, 2], max_iterations: Some(8), ..Settings::default() };
+        let params = TrainingParams { solver: Some(SolverKind::Mlp), settings, ..TrainingParams::default() };
+        let bytes = model_to_bytes(&train(&embedded("e3").unwrap(), params)).unwrap();
+        assert!(model_from_bytes(&bytes, "whole.mm").is_ok());
+        for length in 0..bytes.len() {
+            assert!(model_from_bytes(&bytes[..length], "cut.mm").is_err(), "the first {length} bytes");
+        }
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);

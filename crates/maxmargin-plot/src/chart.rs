@@ -3,7 +3,7 @@
 use maxmargin::certificate::Evidence;
 use maxmargin::error::listed;
 use maxmargin::kernel::{ChiSquare, KernelFunction, Laplacian, Polynomial, Rbf, Sigmoid};
-use maxmargin::model::Model;
+use maxmargin::model::{Model, Network};
 use maxmargin::problem::{Loss, Task};
 use maxmargin::training::Penalty;
 
@@ -13,7 +13,7 @@ use crate::contour::{self, NONE, Point};
 use crate::error::Error;
 use crate::scene::{Anchor, GREY, INK, Ring, Scene, Shape, tint_of};
 use crate::text;
-use crate::view::{Marks, View, node_place};
+use crate::view::{Marks, View, has_relevance_vectors, node_place};
 
 /// Sizes of text, in pixels.
 const TITLE: f64 = 18.0;
@@ -218,12 +218,13 @@ fn legend(model: &Model, marks: &Marks, (borders, margins): (bool, bool)) -> Vec
         (Ring::OnMargin, "on the margin"),
         (Ring::Inside, "inside the margin"),
         (Ring::Misclassified, "misclassified"),
-        (Ring::Support, "of all kinds"),
+        (Ring::Support, if has_relevance_vectors(model) { "rows of the model" } else { "of all kinds" }),
     ];
     let count = |kind: Ring| marks.rings.iter().filter(|ring| **ring == kind).count();
     let present: Vec<_> = kinds.into_iter().map(|(kind, text)| (kind, text, count(kind))).filter(|k| k.2 > 0).collect();
     if !present.is_empty() {
-        add(Sample::Heading, "support vectors".into());
+        let heading = if has_relevance_vectors(model) { "relevance vectors" } else { "support vectors" };
+        add(Sample::Heading, heading.into());
     }
     for (kind, text, count) in present {
         add(Sample::Ring(kind), format!("{text} ({count})"));
@@ -311,7 +312,17 @@ fn what(model: &Model) -> String {
         Penalty::Hard => "hard margin".into(),
         Penalty::None => "no penalty".into(),
     };
-    format!("{}, {penalty}, {} loss", kernel(&parts.kernel), parts.loss.name())
+    let features = parts.network.as_ref().map_or_else(|| kernel(&parts.kernel), network);
+    if has_relevance_vectors(model) {
+        return format!("{features}, relevance vector machine");
+    }
+    format!("{features}, {penalty}, {} loss", parts.loss.name())
+}
+
+/// A network by its hidden units.
+fn network(network: &Network) -> String {
+    let units: Vec<String> = network.layers.iter().map(|layer| layer.outputs.to_string()).collect();
+    format!("network of {} {} units", units.join(" and "), network.activation.name())
 }
 
 /// A kernel with its parameters in few digits.
@@ -338,7 +349,10 @@ fn how_good(model: &Model, marks: &Marks) -> String {
     let counted = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let mut facts = Vec::new();
     if !parts.support_rows.is_empty() {
-        facts.push(counted(parts.support_rows.len(), "support vector", "support vectors"));
+        facts.push(match has_relevance_vectors(model) {
+            true => counted(parts.support_rows.len(), "relevance vector", "relevance vectors"),
+            false => counted(parts.support_rows.len(), "support vector", "support vectors"),
+        });
     }
     match (marks.errors, marks.training, model.machines()) {
         (Some(outside), _, _) if !model.task().is_classification() => {

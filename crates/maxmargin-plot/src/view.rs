@@ -300,6 +300,11 @@ fn means(model: &Model, scaled: &Matrix) -> Vec<f64> {
     means.iter().enumerate().map(|(column, &mean)| unscaled(model, column, mean)).collect()
 }
 
+/// Whether the vectors of a model are of no margin.
+pub(crate) fn has_relevance_vectors(model: &Model) -> bool {
+    model.parts().solver == "rvm"
+}
+
 /// The rows of some data; support vectors are known when it is the training data.
 fn rows_of_data(model: &Model, data: &Dataset, pairings: &[Pairing], workers: &Workers) -> Result<Rows, Error> {
     let parts = model.parts();
@@ -319,6 +324,7 @@ fn rows_of_data(model: &Model, data: &Dataset, pairings: &[Pairing], workers: &W
         for &row in &parts.support_rows {
             let row = row as usize;
             rings[row] = Some(match (pairings, classes[row].and_then(|class| pairings[0].sign(class as usize))) {
+                _ if has_relevance_vectors(model) => Ring::Support,
                 ([_], Some(sign)) if model.task().is_classification() => ring(sign * values[row], parts.tolerance),
                 _ => Ring::Support,
             });
@@ -355,7 +361,9 @@ fn rows_of_model(model: &Model, workers: &Workers) -> Result<Rows, Error> {
         }
     }
     let mut rings = vec![Some(Ring::Support); vectors.rows()];
-    if let [machine] = model.machines() {
+    if let [machine] = model.machines()
+        && !has_relevance_vectors(model)
+    {
         let values = model.decision_values(model.support_vectors(), workers);
         for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
             let place = place as usize;

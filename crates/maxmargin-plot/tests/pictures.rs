@@ -50,6 +50,22 @@ fn pairs(rows: &[[f64; 2]]) -> Dataset {
 }
 
 #[test]
+fn networks_and_relevance_vectors_are_called_by_their_names() {
+    let xor = generate("xor", 60, 8).unwrap();
+    let network = fit(&xor, TrainingParams { solver: Some(SolverKind::Mlp), ..TrainingParams::default() });
+    let picture = svg(&network, Some(&xor), &PlotOptions::default());
+    assert!(texts(&picture).contains(&"network of 8 tanh units, C = 1, logistic loss"), "{:?}", texts(&picture));
+    let relevance = fit(&xor, TrainingParams { solver: Some(SolverKind::Rvm), ..rbf() });
+    let picture = svg(&relevance, Some(&xor), &PlotOptions::default());
+    let found = texts(&picture);
+    assert!(found.contains(&"relevance vectors") && !picture.contains("on the margin"), "{found:?}");
+    let count = relevance.parts().support_rows.len();
+    assert!(found.contains(&format!("rows of the model ({count})").as_str()), "{found:?}");
+    // And without data, around the vectors.
+    assert!(!svg(&relevance, None, &PlotOptions::default()).contains("on the margin"));
+}
+
+#[test]
 fn pictures_are_of_their_format_and_the_same_bytes_each_time() {
     let polynomial = KernelParams::Polynomial { gamma: Gamma::Value(1.0), coef0: 1.0, degree: 2 };
     let iris = embedded("iris").unwrap().select_columns(&["petal_length".into(), "petal_width".into()]).unwrap();

@@ -23,7 +23,14 @@ const ONCE_WRONG: [u64; 3] = [1850, 5021, 2852];
 
 /// The solvers that go for the optimum itself.
 fn minimisers() -> impl Iterator<Item = SolverKind> {
-    let baseline = [SolverKind::Sgd, SolverKind::Perceptron, SolverKind::KernelPerceptron, SolverKind::Lda];
+    let baseline = [
+        SolverKind::Sgd,
+        SolverKind::Perceptron,
+        SolverKind::KernelPerceptron,
+        SolverKind::Lda,
+        SolverKind::Rvm,
+        SolverKind::Mlp,
+    ];
     SolverKind::ALL.into_iter().filter(move |kind| !baseline.contains(kind))
 }
 

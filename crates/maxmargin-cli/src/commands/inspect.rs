@@ -91,7 +91,9 @@ fn measure(
     workers: &Workers,
 ) -> Result<Geometry, Failure> {
     let mut geometry = Geometry { conic: conic(model, machine), ..Geometry::default() };
-    let plane = machine.weights.clone().and_then(|weights| Hyperplane::new(weights, machine.bias).ok());
+    // The weights of a network are those of its units.
+    let own = machine.weights.clone().filter(|_| model.parts().network.is_none());
+    let plane = own.and_then(|weights| Hyperplane::new(weights, machine.bias).ok());
     let Some(points) = points else {
         geometry.plane = plane.map(|plane| Plane { plane, canonical: None, margin: None });
         return Ok(geometry);

@@ -12,7 +12,7 @@ use maxmargin::error::quoted;
 use maxmargin::kernel::KernelParams;
 use maxmargin::model::Machine;
 use maxmargin::problem::Task;
-use maxmargin::solver::Settings;
+use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::Penalty;
 use maxmargin::{Beginning, Checkpoint, Model, Stop, Training, TrainingParams, Workers};
 use maxmargin_io::{ReadOptions, previous_checkpoint};
@@ -78,6 +78,7 @@ impl Plan {
             ));
         }
         let training = params(arguments)?.check()?;
+        refuse_what_a_network_has_not(arguments)?;
         if arguments.holdout.is_some() && matches!(training.params().kernel, KernelParams::Precomputed) {
             return Err(Failure::new(
                 "a table of kernel values cannot be split by --holdout: its columns belong to its rows",
@@ -239,8 +240,26 @@ pub(super) fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
             shrinkage: arguments.shrinkage.parse()?,
             threshold: arguments.threshold,
             precision: arguments.precision,
+            hidden: arguments.hidden.clone(),
+            activation: arguments.activation,
+            starts: arguments.starts,
         },
     })
+}
+
+/// A network keeps nothing on its way, and begins at no other model.
+fn refuse_what_a_network_has_not(arguments: &Train) -> Result<(), Failure> {
+    let flags = [
+        ("--checkpoint", arguments.checkpoint.is_some()),
+        ("--resume", arguments.resume.is_some()),
+        ("--warm-start", arguments.warm_start.is_some()),
+    ];
+    match flags.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) if arguments.solver.0 == Some(SolverKind::Mlp) => {
+            Err(Failure::new(format!("{flag} does not go with the solver mlp"), "leave it out: a network begins anew"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks the share of rows that are held out.
@@ -473,7 +492,10 @@ pub(super) fn not_converged(model: &Model) -> Option<(String, &'static str)> {
         Stop::Diverged => "choose a penalty, such as -C 1",
         _ => "scale the columns (--scale standard), choose a larger --tolerance, or a smaller C",
     };
-    Some((format!("the solver did not converge ({}): the certificate says how far it came", model.stop().name()), help))
+    let certified = model.machines().iter().any(|machine| machine.evidence.certificate().is_some())
+        || model.parts().joint.as_ref().is_some_and(|evidence| evidence.certificate().is_some());
+    let where_to_look = if certified { ": the certificate says how far it came" } else { "" };
+    Some((format!("the solver did not converge ({}){where_to_look}", model.stop().name()), help))
 }
 
 /// How many rows each class has.

@@ -121,7 +121,13 @@ pub(crate) fn problem(page: &mut Page, model: &Model) {
     if minimises_nothing {
         return page.line("bias", parts.bias.name());
     }
-    page.line("penalty", &Forms::of_model(model).words(parts.penalty));
+    page.line(
+        "penalty",
+        &match parts.solver.as_str() {
+            "rvm" => format!("found for each vector; a row counts C = {} times", c_in_words(model)),
+            _ => Forms::of_model(model).words(parts.penalty),
+        },
+    );
     match parts.task {
         Task::Classification => {}
         Task::Regression { epsilon } => page.line("task", &format!("regression, epsilon {}", number(epsilon, 6))),
@@ -146,6 +152,31 @@ fn calibration(found: &Calibration) -> String {
         Calibration::Noise { scale } => format!("targets lie {} from the prediction in the mean", number(*scale, 4)),
         Calibration::Marks(marks) => format!("{} marks of how much lies below a decision value", marks.len()),
     }
+}
+
+/// C, where all machines have the same.
+fn c_in_words(model: &Model) -> String {
+    Forms::of_model(model).c.map_or_else(|| "?".into(), |c| number(c, 6))
+}
+
+/// What comes before the loss: the kernel, or the layers of a network.
+pub(crate) fn features(page: &mut Page, model: &Model) {
+    match &model.parts().network {
+        None => page.line("kernel", &model.parts().kernel.to_string()),
+        Some(network) => {
+            let units: Vec<String> = network.layers.iter().map(|layer| layer.outputs.to_string()).collect();
+            let layers = counted(units.len(), "hidden layer");
+            page.line("network", &format!("{layers} of {} units, {}", units.join(" and "), network.activation.name()));
+        }
+    }
+}
+
+/// A network's shape as JSON; `null` where there is none.
+pub(crate) fn network(model: &Model) -> Value {
+    model.parts().network.as_ref().map_or(Value::Null, |network| {
+        let units: Vec<usize> = network.layers.iter().map(|layer| layer.outputs).collect();
+        json!({ "hidden": units, "activation": network.activation.name() })
+    })
 }
 
 /// Support vectors of a model: all, those at the upper bound in some machine, and the others.
@@ -191,7 +222,9 @@ impl Support {
 
 /// The places of a machine's support vectors at the upper bound.
 fn at_bound(machine: &Machine, loss: Loss) -> impl Iterator<Item = u32> {
-    let bound = machine.cost.map_or(f64::INFINITY, |cost| loss.dual_bound(cost));
+    // A coefficient of logistic loss has no bound to reach, or is one of a relevance vector, which has none.
+    let bounded = machine.cost.filter(|_| loss != Loss::Logistic);
+    let bound = bounded.map_or(f64::INFINITY, |cost| loss.dual_bound(cost));
     let support = machine.support.iter().zip(&machine.coefficients);
     support.filter(move |(_, coefficient)| coefficient.abs() >= bound).map(|(&place, _)| place)
 }
@@ -221,7 +254,7 @@ pub(crate) fn json_of(model: &Model, machine: &Machine) -> Value {
         "training_errors": machine.training_errors,
         "margin": certificate.map(|certificate| certificate.margin),
         "slack_sum": certificate.map(|certificate| certificate.slack_sum),
-        "weights": machine.weights,
+        "weights": machine.weights.as_ref().filter(|_| model.parts().network.is_none()),
         "bias_value": machine.bias,
         "penalty": Forms::of_machine(machine, model.parts().norm).json(model.parts().penalty),
         "calibration": machine.calibration,

@@ -63,7 +63,7 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
     if let Some(scaling) = &parts.scaling {
         page.line("scaling", scaling.kind().name());
     }
-    page.line("kernel", &parts.kernel.to_string());
+    machines::features(&mut page, model);
     machines::problem(&mut page, model);
     if parts.joint.is_some() {
         page.line("together", &format!("{}: all classes in one problem", parts.multiclass.name()));
@@ -213,6 +213,7 @@ pub(crate) fn json(model: &Model, geometry: &[Geometry]) -> Value {
         "classes": parts.classes.iter().map(|label| label.text()).collect::<Vec<_>>(),
         "solver": parts.solver,
         "kernel": parts.kernel.to_string(),
+        "network": machines::network(model),
         "loss": parts.loss.name(),
         "norm": parts.norm.name(),
         "bias": parts.bias.name(),

@@ -114,7 +114,7 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     if let Some(scaling) = &parts.scaling {
         page.line("scaling", scaling.kind().name());
     }
-    page.line("kernel", &parts.kernel.to_string());
+    machines::features(&mut page, model);
     machines::problem(&mut page, model);
     if parts.joint.is_some() {
         page.line("classes", &format!("{}: all of them in one problem", parts.multiclass.name()));
@@ -222,6 +222,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
         "solver": parts.solver,
         "solver_reason": trained.reason,
         "kernel": parts.kernel.to_string(),
+        "network": machines::network(model),
         "loss": parts.loss.name(),
         "norm": parts.norm.name(),
         "bias": parts.bias.name(),
@@ -247,7 +248,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
         "training": trained.training.json(),
         "margin": extreme(|certificate| certificate.margin, f64::min),
         "slack_sum": sum(|certificate| certificate.slack_sum),
-        "weights": only.and_then(|machine| machine.weights.as_ref()),
+        "weights": only.and_then(|machine| machine.weights.as_ref()).filter(|_| parts.network.is_none()),
         "bias_value": only.map(|machine| machine.bias),
         "certificate": match (joint, only) {
             (Some((evidence, _)), _) => machines::joint_evidence(evidence),

@@ -216,6 +216,7 @@ impl Read {
             columns: self.columns,
             names: None,
             scaling: None,
+            network: None,
             training_rows,
             fingerprint: String::new(),
             machines: self.machines,
@@ -248,6 +249,12 @@ fn not_writable<T>(what: impl Into<String>, help: &str) -> Result<T, Error> {
 /// Checks what neither program's file has a place for; the labels as whole numbers.
 fn check_writable(model: &Model, program: &str) -> Result<Vec<i64>, Error> {
     let parts = model.parts();
+    if parts.network.is_some() {
+        return not_writable(
+            format!("the model is a network, and {program} has none"),
+            "train with another solver, such as smo or logistic",
+        );
+    }
     if parts.scaling.is_some() {
         return not_writable(
             format!("the model scales its columns, and {program}'s file has no place for that"),

@@ -70,6 +70,9 @@ pub fn onnx_model_to_bytes(model: &Model) -> Result<Vec<u8>, Error> {
     if parts.columns == 0 {
         return not_writable("the model has no columns, and ONNX no operator for that", "train on data with columns");
     }
+    if parts.network.is_some() {
+        return not_writable("networks are not written for ONNX", "train a machine with a kernel in its place");
+    }
     check_size(parts)?;
     let mut graph = Graph::new("X", parts.columns);
     let rows = scale(&mut graph, parts)?;

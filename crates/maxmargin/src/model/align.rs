@@ -113,7 +113,12 @@ impl Model {
     pub fn widened(&self, columns: usize) -> Result<Model, Error> {
         let mut parts = self.parts().clone();
         let own = parts.columns;
-        if columns <= own || parts.names.is_some() || parts.scaling.is_some() || parts.kernel.is_precomputed() {
+        if columns <= own
+            || parts.network.is_some()
+            || parts.names.is_some()
+            || parts.scaling.is_some()
+            || parts.kernel.is_precomputed()
+        {
             return Ok(self.clone());
         }
         let places: Vec<Option<usize>> = (0..columns).map(|column| (column < own).then_some(column)).collect();

@@ -128,7 +128,7 @@ impl Model {
     /// support vectors, up to 5,000 of them; where there are more, the certificate tells ‖w‖.
     ///
     /// # Errors
-    /// When there is no such row, or as [`Model::align`].
+    /// When there is no such row, the model is a network, or as [`Model::align`].
     ///
     /// # Examples
     /// ```
@@ -150,6 +150,12 @@ impl Model {
             return Err(Error::Data {
                 what: format!("there is no row {}: the data has {}", row.saturating_add(1), data.rows()),
                 help: format!("rows are counted from 1 to {}", data.rows()),
+            });
+        }
+        if self.parts().network.is_some() {
+            return Err(Error::Combination {
+                what: "what a network says is no sum over columns or training rows".into(),
+                help: "train a machine in its place, linear or with a kernel".into(),
             });
         }
         // The one row alone: bringing the others into the model's columns may cost more than all that follows.

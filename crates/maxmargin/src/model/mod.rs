@@ -6,6 +6,7 @@
 mod align;
 mod explain;
 mod multiclass;
+mod network;
 mod predict;
 mod probabilities;
 mod suspects;
@@ -29,6 +30,8 @@ use crate::training::Penalty;
 pub use align::Aligned;
 pub use explain::{Detail, Explanation, Lead, Reason, Term, TermSource};
 pub use multiclass::{Multiclass, Pairing};
+pub(crate) use network::add_scaled;
+pub use network::{Activation, Layer, Network};
 pub use predict::Predictions;
 pub use suspects::{Suspect, Suspects};
 pub use verify::{Disagreement, Verification};
@@ -63,7 +66,7 @@ pub struct Machine {
     pub evidence: Evidence,
     /// What the user should know.
     pub notes: Vec<String>,
-    /// w of a linear model, one a column.
+    /// w of a linear model, one a column; one a unit of the last layer of a network.
     #[serde(skip)]
     pub weights: Option<Vec<f64>>,
     /// Places in the pool of support vectors, increasing.
@@ -110,6 +113,9 @@ pub struct ModelParts {
     pub names: Option<Vec<String>>,
     /// What is done to each column before the kernel sees it.
     pub scaling: Option<Scaling>,
+    /// Hidden layers before the machines, which are linear then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// How many rows the training data had.
     pub training_rows: usize,
     /// The hash of the training data.
@@ -128,6 +134,11 @@ pub struct ModelParts {
 }
 
 impl ModelParts {
+    /// How many weights a linear machine has: one a column, or one a unit of a network's last layer.
+    pub fn width(&self) -> usize {
+        self.network.as_ref().map_or(self.columns, Network::outputs)
+    }
+
     /// What each machine tells apart, in their order.
     pub(crate) fn pairings(&self) -> Vec<Pairing> {
         match self.task.is_regression() {
@@ -283,12 +294,31 @@ fn check(parts: &ModelParts) -> Result<(), String> {
     if parts.joint.is_some() && !linear {
         return fail("classes trained together have a linear kernel".into());
     }
+    if let Some(network) = &parts.network {
+        if let Err(what) = network.check(parts.columns) {
+            return fail(what);
+        }
+        let plain = linear && parts.bias == Bias::Explicit && parts.norm == Norm::L2 && parts.loss == Loss::Logistic;
+        let way = classes == 2 || parts.multiclass == Multiclass::Joint;
+        if !(plain && way && parts.task.is_classification()) || pool > 0 {
+            return fail(
+                "a network goes with the linear kernel, logistic loss, an explicit bias and no vectors".into(),
+            );
+        }
+        if let Some(JointEvidence::Certificate(_)) = &parts.joint {
+            return fail("a network has no certificate".into());
+        }
+    }
+    let width = parts.width();
     for machine in &parts.machines {
+        if parts.network.is_some() && machine.evidence.certificate().is_some() {
+            return fail("a network has no certificate".into());
+        }
         if linear != machine.weights.is_some() {
             return fail("weights belong to linear models, and to these only".into());
         }
-        if machine.weights.as_ref().is_some_and(|weights| weights.len() != parts.columns) {
-            return fail(format!("not {} weights", parts.columns));
+        if machine.weights.as_ref().is_some_and(|weights| weights.len() != width) {
+            return fail(format!("not {width} weights"));
         }
         if machine.support.len() != machine.coefficients.len() {
             let (left, right) = (machine.support.len(), machine.coefficients.len());

@@ -87,12 +87,15 @@ impl Model {
     /// f(x) = ⟨w, x⟩ + b,   or   f(x) = Σ_i c_i k(x, x_i) + b             (M.1)
     /// ```
     ///
-    /// less `(q/2) k(x, x)` for a ball, so that f > 0 within it.
+    /// less `(q/2) k(x, x)` for a ball, so that f > 0 within it; of a network see (M.9).
     ///
     /// Each row of the result depends on that row alone: batches and threads change nothing.
     pub fn decision_values(&self, points: &Points, workers: &Workers) -> Vec<f64> {
         let machines = self.machines().len();
-        let mut values = if self.parts.kernel.is_linear() {
+        let mut values = if let Some(network) = &self.parts.network {
+            let all: Vec<usize> = (0..points.len()).collect();
+            return network.values(points.matrix(), &all, self.machines(), workers);
+        } else if self.parts.kernel.is_linear() {
             self.products_with_weights(points, workers)
         } else {
             let all: Vec<usize> = (0..points.len()).collect();

@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-use super::{Machine, Model};
+use super::{Machine, Model, Network};
 use crate::certificate::joint::JointEvidence;
 use crate::certificate::{Evidence, borderline, certify, decision_values};
 use crate::control::Stop;
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
-use crate::kernel::expand;
+use crate::kernel::{Points, expand};
 use crate::problem::Task;
 use crate::problem::{FromNu, MarginProblem};
 use crate::solver::{Decision, Solution};
-use crate::training::{Answers, machine_problem, row_weights, targets, training_errors};
+use crate::training::{Answers, joint_problem, machine_problem, network_errors, row_weights, targets, training_errors};
 use crate::workers::Workers;
 
 /// How far two numbers may lie apart, relative to what they are made of, and still be the same.
@@ -80,6 +80,10 @@ impl Model {
         };
         let weights = row_weights(data.weights(), &codes, parts.class_weights.as_deref());
         let weights = weights.as_deref();
+        if let Some(network) = &parts.network {
+            self.verify_network(network, &points, &codes, weights, workers, &mut verification)?;
+            return Ok(verification);
+        }
         if let Some(stored) = &parts.joint {
             let (found, disagreements) = self.verify_together(stored, &points, &codes, weights, workers)?;
             (verification.joint, verification.disagreements) = (Some(found), disagreements);
@@ -102,6 +106,32 @@ impl Model {
             verification.evidence.push(evidence);
         }
         Ok(verification)
+    }
+
+    /// A network has no certificate; what it says of its training errors is counted again.
+    fn verify_network(
+        &self,
+        network: &Network,
+        points: &Points,
+        codes: &[u32],
+        weights: Option<&[f64]>,
+        workers: &Workers,
+        verification: &mut Verification,
+    ) -> Result<(), Error> {
+        let (parts, machines) = (self.parts(), self.machines());
+        let (problem, _) = joint_problem(points, workers, codes, weights, parts)?;
+        for (number, found) in network_errors(network, machines, &problem, workers).into_iter().enumerate() {
+            if found != machines[number].training_errors {
+                let (stored, found) = (machines[number].training_errors as f64, found as f64);
+                let name = "training errors".into();
+                verification.disagreements.push(Disagreement { machine: Some(number), name, stored, found });
+            }
+        }
+        verification.joint = parts.joint.clone();
+        if parts.joint.is_none() {
+            verification.evidence = machines.iter().map(|machine| machine.evidence.clone()).collect();
+        }
+        Ok(())
     }
 
     /// The class of each row, as training saw it.

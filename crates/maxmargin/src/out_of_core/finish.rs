@@ -62,6 +62,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
             columns: source.columns(),
             names: source.names().map(<[String]>::to_vec),
             scaling: None,
+            network: None,
             training_rows: rows,
             fingerprint: scan.fingerprint.clone(),
             machines: Vec::with_capacity(climbs.len()),

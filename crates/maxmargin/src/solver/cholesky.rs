@@ -41,6 +41,13 @@ impl Factor {
         &self.lower
     }
 
+    /// Solves `L x = rhs` in place.
+    pub(super) fn solve_lower(&self, rhs: &mut [f64]) {
+        let size = rhs.len();
+        let x = MatMut::from_column_major_slice_mut(rhs, size, 1);
+        solve_lower_triangular_in_place(self.lower.as_ref(), x, Par::Seq);
+    }
+
     /// Solves `(A + ridge) x = rhs` in place.
     pub(crate) fn solve(&self, rhs: &mut [f64]) {
         let size = rhs.len();

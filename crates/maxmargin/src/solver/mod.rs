@@ -14,6 +14,8 @@
 //! | `perceptron`, `kernel-perceptron` | separable data | `perceptron.rs`, `kernel_perceptron.rs` |
 //! | `lda` | linear, Gaussian classes | `lda/` |
 //! | `logistic` | linear, logistic loss | `logistic.rs` |
+//! | `rvm` | every kernel, logistic loss, few vectors; not convex | `rvm/` |
+//! | `mlp` | networks: hidden layers before a linear machine, logistic loss; not convex | `mlp/` |
 //! | several classes at once | linear: softmax, Crammer and Singer, `lda` | `joint/` |
 //!
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
@@ -37,11 +39,13 @@ mod l1;
 mod lda;
 mod line_search;
 mod logistic;
+mod mlp;
 mod newton;
 mod perceptron;
 mod preconditioner;
 mod primal_newton;
 mod requirements;
+mod rvm;
 mod scatter;
 mod sgd;
 pub(crate) mod smo;
@@ -51,9 +55,11 @@ use serde::{Deserialize, Serialize};
 
 pub use joint::{JointSolution, JointStart, solve_joint, supports_joint};
 pub use lda::{Projection, Shrinkage, fisher_criterion, projection as lda_projection};
+pub(crate) use mlp::{NOT_CONVEX as NETWORK_NOT_CONVEX, solve_network};
 
 use crate::control::{Control, Stop};
 use crate::error::Error;
+use crate::model::Activation;
 use crate::problem::{DualProblem, FromNu, MarginProblem, Norm, Recovered};
 pub(crate) use block_smo::{WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
@@ -91,11 +97,15 @@ pub enum SolverKind {
     Logistic,
     /// Newton's method on the primal with the L1 norm, linear.
     L1Newton,
+    /// The relevance vector machine.
+    Rvm,
+    /// The multilayer perceptron.
+    Mlp,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 13] = [
+    pub const ALL: [SolverKind; 15] = [
         SolverKind::Smo,
         SolverKind::BlockSmo,
         SolverKind::DualAscent,
@@ -109,6 +119,8 @@ impl SolverKind {
         SolverKind::Lda,
         SolverKind::Logistic,
         SolverKind::L1Newton,
+        SolverKind::Rvm,
+        SolverKind::Mlp,
     ];
 
     /// The name, as the user writes it.
@@ -127,6 +139,16 @@ impl SolverKind {
             SolverKind::Lda => "lda",
             SolverKind::Logistic => "logistic",
             SolverKind::L1Newton => "l1-newton",
+            SolverKind::Rvm => "rvm",
+            SolverKind::Mlp => "mlp",
+        }
+    }
+
+    /// Why its models have no certificate, where that is no matter of the problem.
+    pub(crate) fn why_uncertified(self) -> Option<&'static str> {
+        match self {
+            SolverKind::Rvm => Some(rvm::NOT_CONVEX),
+            _ => None,
         }
     }
 }
@@ -154,6 +176,12 @@ pub struct Settings {
     pub shrinkage: Shrinkage,
     /// How `lda` places its threshold.
     pub threshold: Threshold,
+    /// The units of each hidden layer of `mlp`.
+    pub hidden: Vec<usize>,
+    /// What a hidden unit of `mlp` makes of its sum.
+    pub activation: Activation,
+    /// How often `mlp` begins anew, to take the lowest end.
+    pub starts: usize,
 }
 
 /// The precision of the kernel values that a solver works with.
@@ -191,6 +219,9 @@ impl Default for Settings {
             averaged: false,
             shrinkage: Shrinkage::default(),
             threshold: Threshold::default(),
+            hidden: vec![8],
+            activation: Activation::default(),
+            starts: 4,
         }
     }
 }
@@ -264,6 +295,8 @@ pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settin
         SolverKind::Lda => lda::supports(problem, settings),
         SolverKind::Logistic => logistic::supports(problem, settings),
         SolverKind::L1Newton => l1::supports(problem, settings),
+        SolverKind::Rvm => rvm::supports(problem, settings),
+        SolverKind::Mlp => Err(requirements::makes_a_network()),
     }
 }
 
@@ -316,6 +349,8 @@ pub fn solve_from(
         SolverKind::Lda => lda::solve(problem, settings, control),
         SolverKind::Logistic => logistic::solve(problem, settings, control),
         SolverKind::L1Newton => l1::solve(problem, settings, start, control),
+        SolverKind::Rvm => rvm::solve(problem, settings, control),
+        SolverKind::Mlp => return Err(requirements::makes_a_network()),
     };
     if ignored {
         solution.notes.push(format!("{} has no use for a warm start, and began from scratch", kind.name()));

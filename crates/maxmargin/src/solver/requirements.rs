@@ -34,6 +34,12 @@ pub(super) fn task(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), 
     Err(refuse(kind, &what, &format!("choose the solver {solvers}, or auto")))
 }
 
+/// A network is more than a decision function over the rows of a problem.
+pub(super) fn makes_a_network() -> Error {
+    let what = "makes a network, which is trained as a whole and not for one pair of classes";
+    refuse(SolverKind::Mlp, what, "train a model with the solver mlp, or choose another solver")
+}
+
 /// The kernel must be linear.
 pub(super) fn linear_kernel(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), Error> {
     if problem.kernel().is_linear() {

@@ -69,6 +69,7 @@ impl StreamingSgd {
             columns: self.columns,
             names: self.names.clone(),
             scaling: None,
+            network: None,
             training_rows: rows,
             fingerprint: String::new(),
             machines: machines.collect(),

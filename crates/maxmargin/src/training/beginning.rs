@@ -1,6 +1,7 @@
 //! Where a training begins: from scratch, where it was, or at a model.
 
 use super::machines::Shared;
+use super::network::refuse_network;
 use super::{Training, machine_cost};
 use crate::checkpoint::{Checkpoint, MachineState, parameters};
 use crate::error::Error;
@@ -65,6 +66,7 @@ fn warm_starts(
     shared: &Shared<'_>,
     parts: &ModelParts,
 ) -> Result<Vec<MachineState>, Error> {
+    refuse_network(model)?;
     let old = model.parts();
     let same_task = std::mem::discriminant(&old.task) == std::mem::discriminant(&parts.task);
     let same_classes = same_task && old.classes == parts.classes && old.one_against_rest == parts.one_against_rest;

@@ -15,7 +15,7 @@ use crate::training::{Beginning, Penalty};
 use crate::workers::Workers;
 
 /// Why a machine of such a model has no evidence of its own.
-const TOGETHER: &str = "the classes were trained together, and have one certificate";
+pub(super) const TOGETHER: &str = "the classes were trained together, and have one certificate";
 
 /// Passes polls on, and remembers whether one broke.
 struct Heard<'a> {

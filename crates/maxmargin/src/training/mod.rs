@@ -5,10 +5,12 @@ mod class_weights;
 mod finish;
 mod joint;
 mod machines;
+mod network;
 mod norm;
 mod params;
 mod path;
 
+use crate::certificate::Evidence;
 use crate::checkpoint::{FinishedMachine, MachineState};
 use crate::control::{Control, Progress};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
@@ -18,7 +20,7 @@ use crate::kernel::{Kernel, KernelFunction, Points};
 use crate::model::{Model, ModelParts, Pairing};
 use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
-use crate::solver::{self, Settings, Start};
+use crate::solver::{self, Settings, SolverKind, Start};
 use crate::workers::Workers;
 pub use beginning::Beginning;
 pub use class_weights::ClassWeights;
@@ -27,6 +29,7 @@ use finish::finish;
 pub(crate) use finish::training_errors;
 pub(crate) use joint::joint_problem;
 use machines::{Group, Shared, pays_side_by_side};
+pub(crate) use network::network_errors;
 pub use params::{Penalty, TrainingParams};
 
 /// Checked parameters.
@@ -113,6 +116,10 @@ impl Training {
             return Err(no_rows());
         }
         let labels = self.labels(data)?;
+        let network = params.solver == Some(SolverKind::Mlp);
+        if network {
+            self.check_network(&beginning, labels.classes().len())?;
+        }
         let targets = params.task.is_regression().then(|| targets(data)).transpose()?;
         let scaling = (params.scaling != ScalingKind::None).then(|| Scaling::learn(params.scaling, data.matrix()));
         let matrix = match &scaling {
@@ -145,6 +152,7 @@ impl Training {
             columns: data.columns(),
             names: data.names().map(<[String]>::to_vec),
             scaling,
+            network: None,
             training_rows: data.rows(),
             fingerprint: data.fingerprint_by(workers),
             machines: Vec::new(),
@@ -164,6 +172,10 @@ impl Training {
             pairings: &pairings,
             values: None,
         };
+        if network {
+            self.fit_network(&shared, &mut parts, control)?;
+            return Model::new(parts);
+        }
         if parts.multiclass.is_joint(labels.classes().len()) {
             let expansions = self.fit_together(beginning, &shared, &mut parts, control)?;
             pool_support_vectors(&mut parts, expansions, &points);
@@ -270,8 +282,11 @@ impl Training {
             let tolerance = self.params.settings.tolerance;
             let from_nu = solution.from_nu;
             let cost = if let FromNu::Cost(cost) = from_nu { cost } else { costs[k] };
-            let (machine, expansion) =
+            let (mut machine, expansion) =
                 finish(&problem.with_found(from_nu), solution, shared.pairings[numbers[k]], cost, tolerance);
+            if let Some(reason) = kind.why_uncertified() {
+                machine.evidence = Evidence::None(reason.into());
+            }
             finished.push(FinishedMachine { solver: kind, machine, expansion });
         }
         Ok(finished)

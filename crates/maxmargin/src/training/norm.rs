@@ -12,7 +12,7 @@ impl TrainingParams {
     pub(super) fn own_loss(&self) -> Loss {
         match self.solver {
             Some(SolverKind::Newton | SolverKind::KernelNewton | SolverKind::L1Newton) => Loss::Squared,
-            Some(SolverKind::Logistic) => Loss::Logistic,
+            Some(SolverKind::Logistic | SolverKind::Rvm | SolverKind::Mlp) => Loss::Logistic,
             _ if self.norm == Norm::L1 && self.penalty != Penalty::Hard => Loss::Squared,
             _ => Loss::Hinge,
         }

@@ -97,7 +97,7 @@ pub struct TrainingParams {
     pub bias: Bias,
     /// The solver; `None` lets the problem decide.
     pub solver: Option<SolverKind>,
-    /// How several classes are told apart; `None` is jointly for `lda`, and by pairs for all others.
+    /// How several classes are told apart; `None` is jointly for `lda` and `mlp`, and by pairs for all others.
     pub multiclass: Option<Multiclass>,
     /// What is done to the columns first.
     pub scaling: ScalingKind,
@@ -131,7 +131,11 @@ impl Default for TrainingParams {
 impl TrainingParams {
     /// How several classes are told apart, the solver's own way where none was named.
     pub fn way(&self) -> Multiclass {
-        let own = if self.solver == Some(SolverKind::Lda) { Multiclass::Joint } else { Multiclass::default() };
+        let own = if matches!(self.solver, Some(SolverKind::Lda | SolverKind::Mlp)) {
+            Multiclass::Joint
+        } else {
+            Multiclass::default()
+        };
         self.multiclass.unwrap_or(own)
     }
 
@@ -158,6 +162,7 @@ impl TrainingParams {
             return Err(Error::parameter("batch", 0, "1 or more"));
         }
         settings.shrinkage.check()?;
+        self.check_shape()?;
         let loss = self.loss.unwrap_or_else(|| self.own_loss());
         self.check_norm(loss)?;
         if self.penalty == Penalty::None && loss != Loss::Logistic {

@@ -6,6 +6,7 @@ use crate::data::{Dataset, generate};
 use crate::error::Error;
 use crate::kernel::{Gamma, KernelParams};
 use crate::lift::{Monomials, lift};
+use crate::model::Model;
 use crate::solver::{Settings, SolverKind};
 use crate::training::{Penalty, TrainingParams};
 
@@ -13,7 +14,8 @@ pub(super) const ENTRY: Entry = Entry {
     id: "E8",
     title: "xor and rings",
     shows: "Quadrants and rings have no linear separator, and the perceptron never comes to rest on them. Lifted to the \
-            monomials of degree 2, or seen through the kernel of degree 2, both are separated without an error.",
+            monomials of degree 2, or seen through the kernel of degree 2, both are separated without an error. So they are by a few \
+            relevance vectors, and by a network of four hidden units.",
     figure,
     run,
 };
@@ -59,6 +61,7 @@ fn run(notebook: &mut Notebook<'_>) -> Result<(), Error> {
             }
         }
         perceptrons(notebook, name, &raw, &lifted)?;
+        without_certificates(notebook, name, &raw)?;
     }
     Ok(())
 }
@@ -81,6 +84,34 @@ fn hard_margins(
         }
     }
     Ok(distances)
+}
+
+/// The two whose problem is not convex: a relevance vector machine, of at most half as many vectors as a support vector machine
+/// has, and a network.
+fn without_certificates(notebook: &mut Notebook<'_>, name: &str, raw: &Dataset) -> Result<(), Error> {
+    let kernel = hard_quadratic().kernel;
+    let vectors = |model: &Model| model.parts().support_rows.len() as f64;
+    let soft = notebook.fit(raw, TrainingParams { kernel: kernel.clone(), ..params() })?;
+    let rvm = TrainingParams { kernel, solver: Some(SolverKind::Rvm), ..TrainingParams::default() };
+    let found = notebook.fit(raw, rvm)?;
+    let what = format!("{name}, kernel of degree 2: training errors");
+    notebook.count(what, Some(SolverKind::Rvm), 0, machine(&found).training_errors);
+    notebook.note(
+        format!("{name}, kernel of degree 2: relevance vectors, against half of the support vectors at C = 1"),
+        Some(SolverKind::Rvm),
+        Claim::AtMost { limit: 0.5 * vectors(&soft), obtained: vectors(&found) },
+    );
+    let settings = Settings { hidden: vec![4], ..Settings::default() };
+    let mlp = TrainingParams {
+        solver: Some(SolverKind::Mlp),
+        penalty: Penalty::C(100.0),
+        settings,
+        ..TrainingParams::default()
+    };
+    let found = notebook.fit(raw, mlp)?;
+    let what = format!("{name}, a network of four hidden units: training errors");
+    notebook.count(what, Some(SolverKind::Mlp), 0, machine(&found).training_errors);
+    Ok(())
 }
 
 fn perceptrons(notebook: &mut Notebook<'_>, name: &str, raw: &Dataset, lifted: &Dataset) -> Result<(), Error> {

@@ -297,7 +297,15 @@ impl Notebook<'_> {
 
 /// Whether a solver goes for the minimum itself: the others stop elsewhere, on purpose.
 fn minimises(kind: SolverKind) -> bool {
-    !matches!(kind, SolverKind::Sgd | SolverKind::Perceptron | SolverKind::KernelPerceptron | SolverKind::Lda)
+    !matches!(
+        kind,
+        SolverKind::Sgd
+            | SolverKind::Perceptron
+            | SolverKind::KernelPerceptron
+            | SolverKind::Lda
+            | SolverKind::Rvm
+            | SolverKind::Mlp
+    )
 }
 
 /// The parameters that the examples start from. The loss is named, or else each solver would take its own.

@@ -57,7 +57,7 @@ fn e7_iris_on_its_principal_components_with_squared_loss() {
 
 #[test]
 fn e8_xor_and_rings() {
-    check("E8", &["smo", "interior-point", "perceptron", "kernel-perceptron"]);
+    check("E8", &["smo", "interior-point", "perceptron", "kernel-perceptron", "rvm", "mlp"]);
 }
 
 #[test]
