@@ -35,6 +35,8 @@ Try it:
   maxmargin doctor mine.csv                   say what may be wrong with the data, and the way out
   maxmargin examples                          the textbook's numbers, expected beside obtained
 
+As svm-train, svm-predict, svm-scale, liblinear-train and liblinear-predict it takes the flags of LIBSVM and LIBLINEAR, too.
+
 Exit codes: 0 done, 1 done but not as asked, 2 bad input or usage, 3 a bug of ours, 130 interrupted."
 )]
 pub(crate) struct Arguments {

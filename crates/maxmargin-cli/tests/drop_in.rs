@@ -15,7 +15,7 @@ fn with_rows() -> TempDir {
     let [mut three, mut two, mut sine] = [const { String::new() }; 3];
     for i in 0..90 {
         let (class, turn) = (i % 3, f64::from(i));
-        let (x, y) = (f64::from(class) + 0.7 * turn.sin(), 2.0 * f64::from(class % 2) + 0.8 * (1.3 * turn).cos());
+        let (x, y) = (f64::from(class) + 1.1 * turn.sin(), 2.0 * f64::from(class % 2) + 1.4 * (1.3 * turn).cos());
         writeln!(three, "{} 1:{x:.4} 2:{y:.4}", [4, -7, 12][class as usize]).unwrap();
         if class < 2 {
             writeln!(two, "{} 1:{x:.4} 2:{y:.4}", ["-1", "+1"][class as usize]).unwrap();
@@ -67,9 +67,9 @@ fn prediction_writes_labels_and_prints_the_accuracy() {
     let truth = text(&folder, "three");
     let right = lines.lines().zip(truth.lines()).filter(|(found, row)| row.starts_with(&format!("{found} "))).count();
     assert_eq!(lines.lines().count(), 90);
-    let share = 100.0 * right as f64 / 90.0;
     assert!(said.starts_with("Accuracy = ") && said.ends_with(&format!("% ({right}/90) (classification)\n")), "{said}");
-    assert!(said.contains(&format!("{share:.2}")[..4]), "{said}");
+    let share: f64 = said["Accuracy = ".len()..].split('%').next().unwrap().parse().unwrap();
+    assert!((share - 100.0 * right as f64 / 90.0).abs() < 1e-3 && right < 90, "{said}");
     done(folder.path(), "svm-train -q -s 3 -c 10 sine m");
     let said = done(folder.path(), "svm-predict sine m out").stdout;
     assert!(said.starts_with("Mean squared error = 0.0"), "{said}");
@@ -117,9 +117,9 @@ fn folds_are_counted_and_no_model_is_written() {
             .and_then(|rest| rest.strip_suffix('%'))
             .map(|rate| rate.parse::<f64>().unwrap())
     };
-    assert!(rate("svm-train -v 5 three").unwrap() > 70.0);
+    assert!(rate("svm-train -v 5 three").unwrap() > 60.0);
     assert_eq!(rate("svm-train -v 5 three"), rate("svm-train -q -v 5 three"), "the same folds each time");
-    assert!(rate("liblinear-train -s 3 -v 5 two").unwrap() > 70.0);
+    assert!(rate("liblinear-train -s 3 -v 5 two").unwrap() > 60.0);
     let said = done(folder.path(), "svm-train -v 5 -s 3 -q sine").stdout;
     assert!(said.starts_with("Cross Validation Mean squared error = "), "{said}");
     assert!(!folder.path().join("three.model").exists() && !folder.path().join("sine.model").exists());
@@ -200,7 +200,7 @@ fn mistakes_end_with_1_in_their_words_and_ours_and_nothing_is_written() {
         ("svm-train bad", "Wrong input format at line 2\n  bad:2:6: found \"x\""),
         ("svm-train words out", "whole numbers only"),
         ("svm-train two missing/m", "there is no folder \"missing\""),
-        ("svm-train -t 4 two", "serial number"),
+        ("svm-train -t 4 two", "the table must be square"),
         ("svm-predict two", "Usage: svm-predict"),
         ("svm-predict two missing out", "can't open model file missing"),
         ("svm-predict two two out", "can't open model file two"),

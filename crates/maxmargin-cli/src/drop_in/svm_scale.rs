@@ -207,7 +207,7 @@ impl Scale {
             named[column - 1] = Some(range);
         }
         for (column, range) in self.columns.iter().enumerate() {
-            let used = range.is_some_and(|range| range.least != range.most);
+            let used = range.is_some_and(|range| range.least != 0.0 || range.most != 0.0);
             if used && named[column].is_none() {
                 output::say(&format!(
                     "WARNING: feature index {} was not seen in the scaling factor file {}. The feature is scaled to 0.",
