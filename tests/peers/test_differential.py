@@ -230,7 +230,7 @@ class Differential(unittest.TestCase):
     def linear(self, name, rows, labels, kind, cost, bias, free_bias=False, weights=None, epsilon=0.1, nu=0.5):
         """One configuration of LIBLINEAR."""
         weights = weights or {}
-        where = f"{name} -s {kind} -c {cost} -B {bias} -R {free_bias} {weights}"
+        where = f"{name} -s {kind} -c {cost} -B {bias} -R {free_bias} -p {epsilon} -n {nu} {weights}"
         words = ["-s", kind, "-c", cost, "-B", bias, "-p", epsilon, "-n", nu, "-e", TOLERANCE, "-q"]
         words += ["-R"] if free_bias else []
         words += [word for label, weight in weights.items() for word in (f"-w{label}", weight)]

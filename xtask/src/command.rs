@@ -16,7 +16,7 @@ pub(crate) fn root() -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::new("the workspace has no folder", "run it from a clone"))
 }
 
-/// The target folder, wherever it was put: this program is in <target>/<profile>.
+/// The target folder, wherever it was put: this program is in a folder of it, one for each profile.
 pub(crate) fn target() -> Result<PathBuf, Failure> {
     let own = env::current_exe().map_err(|error| Failure::new(format!("own path unknown: {error}"), "try again"))?;
     own.ancestors()
