@@ -131,6 +131,24 @@ def text(_: Path) -> Made:
     return (rows[train], labels[train]), (rows[test], labels[test]), about
 
 
+def regression(name: str, columns: int, scale: bool, unit: float) -> Callable[[Path], Made]:
+    """Rows with numbers for labels, of which four of five are trained on."""
+
+    def make(source: Path) -> Made:
+        rows, targets = read(source, name, columns)
+        dense = rows.toarray()
+        dense = scaled(dense, dense, -1.0, 1.0) if scale else dense
+        targets = targets / unit
+        order = np.random.RandomState(SEED).permutation(len(targets))
+        train, test = order[: len(order) * 4 // 5], order[len(order) * 4 // 5 :]
+        about = f"training: the first four fifths of numpy's RandomState({SEED}).permutation; test: the others"
+        about += "; columns scaled to [-1, 1] over all rows" if scale else ""
+        about += f"; targets divided by {unit:,.0f}" if unit != 1 else ""
+        return part(dense[train], targets[train]), part(dense[test], targets[test]), about
+
+    return make
+
+
 RECIPES: dict[str, Callable[[Path], Made]] = {
     "a9a": original("a9a", 123),
     "w8a": w8a,
@@ -145,6 +163,9 @@ RECIPES: dict[str, Callable[[Path], Made]] = {
     "mnist": mnist(None),
     "20news": original("20news_tfidf", 55_648),
     "text": text,
+    "abalone": regression("abalone_scale", 8, False, 1),
+    "cpusmall": regression("cpusmall", 12, True, 1),
+    "cadata": regression("cadata", 8, True, 100_000),
 }
 
 
@@ -196,7 +217,8 @@ def save(folder: Path, name: str, rows: sparse.csr_matrix, labels: np.ndarray) -
             span = slice(rows.indptr[row], rows.indptr[row + 1])
             # repr of a float is the shortest text that reads back as the same double.
             cells = [f"{c + 1}:{v!r}" for c, v in zip(rows.indices[span].tolist(), rows.data[span].tolist())]
-            file.write(" ".join([f"{label:g}", *cells]) + "\n")
+            shown = f"{label:g}" if label.is_integer() else repr(label)
+            file.write(" ".join([shown, *cells]) + "\n")
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::python::{environment, pip};
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 6] = ["kernel", "linear", "reading", "growth", "memory", "out-of-core"];
+const BENCHMARKS: [&str; 7] = ["kernel", "formulations", "linear", "reading", "growth", "memory", "out-of-core"];
 
 /// Come as source and are compiled here, so that they are as fast as on the machine of one who cares.
 const COMPILED: &str = "libsvm-official,liblinear-official,liblinear-multicore";

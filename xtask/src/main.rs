@@ -12,7 +12,7 @@ use std::time::Instant;
 
 const USAGE: &str = "\
 usage: cargo xtask test                                      format, lints, every test, documentation, the peers
-       cargo xtask bench kernel|linear|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
+       cargo xtask bench kernel|formulations|linear|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
 
 /// One thing that must pass.
 struct Step {
