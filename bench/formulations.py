@@ -74,7 +74,7 @@ def measure(method: str, check: bool, formulation: Formulation, data: Prepared, 
             if check and "error" not in measured:
                 finished = run([str(settings.program), "verify", model, str(data.train_text)], settings.limit_seconds)
                 measured["verify_exit_code"] = finished.code
-                measured["objective"] = measured["certified_objective"] + of_width(formulation, model, data, settings)
+                measured["objective"] = measured["certified_objective"] + of_width(formulation, measured, data)
             return measured
     command = [sys.executable, str(HERE / "formulation_peer.py"), str(data.folder), formulation.theirs]
     command += [repr(formulation.gamma), repr(settings.tolerance), str(settings.memory_megabytes)]
@@ -82,12 +82,11 @@ def measure(method: str, check: bool, formulation: Formulation, data: Prepared, 
     return failed(finished, settings) or {"threads": 1, **json.loads(finished.output.splitlines()[-1])}
 
 
-def of_width(formulation: Formulation, model: str, data: Prepared, settings: Settings) -> float:
+def of_width(formulation: Formulation, measured: dict, data: Prepared) -> float:
     """What our certificate, at the width that nu came to, lacks of the dual of nu: ε C ν n."""
     if formulation.c is None or formulation.nu is None:
         return 0.0
-    said = run([str(settings.program), "inspect", model, "--json"], settings.limit_seconds)
-    return json.loads(said.output)["epsilon"] * formulation.c * formulation.nu * data.about["rows"]
+    return measured["epsilon"] * formulation.c * formulation.nu * data.about["rows"]
 
 
 def table(content: dict) -> str:

@@ -139,6 +139,8 @@ def trained(command: list[str], settings: Settings) -> dict:
         "iterations": report["iterations"],
         "violation": report["violation"],
     }
+    if report["epsilon"] is not None:
+        measured["epsilon"] = report["epsilon"]
     certificates = [machine["certificate"] for machine in report["machines"]]
     if not all("dual" in certificate for certificate in certificates):
         # Classes that were trained together have one certificate; a method that minimises nothing has none.
