@@ -422,3 +422,31 @@ fn where_every_row_is_as_long_a_ball_is_one_class() {
         }
     }
 }
+
+#[test]
+fn a_row_of_weight_k_is_k_copies_for_a_ball_too() {
+    for seed in 0..12 {
+        let mut generator = Pcg64::seed_from_u64(seed);
+        let count = generator.random_range(12..40);
+        let rows: Vec<f64> = (0..2 * count).map(|_| generator.random_range(-1.0..1.5)).collect();
+        let weights: Vec<f64> = (0..count).map(|i| if i < 2 { 1.0 } else { [1.0, 2.0, 0.0, 3.0][i % 4] }).collect();
+        let copies: Vec<usize> = (0..count).flat_map(|i| vec![i; weights[i] as usize]).collect();
+        let labels = Labels::new((0..count).map(|_| Label::new("any")));
+        let data = Dataset::new(Matrix::dense(count, 2, rows).unwrap(), labels).unwrap();
+        let weighted = data.clone().with_weights(weights).unwrap();
+        let mut params = TrainingParams {
+            task: Task::Svdd { nu: generator.random_range(0.1..0.8) },
+            kernel: KernelParams::Polynomial { gamma: Gamma::Value(0.7), coef0: 1.0, degree: 2 },
+            ..TrainingParams::default()
+        };
+        params.settings.tolerance = 1e-8;
+        for solver in [SolverKind::Smo, SolverKind::BlockSmo] {
+            let params = TrainingParams { solver: Some(solver), ..params.clone() };
+            let [own, copied] = [&weighted, &data.select_rows(&copies)].map(|data| fit(data, params.clone()));
+            let values = |model: &Model| model.predict(&data, &Workers::none()).unwrap().numbers().collect::<Vec<_>>();
+            for (a, b) in values(&own).into_iter().zip(values(&copied)) {
+                assert!((a - b).abs() <= 1e-5 * a.abs().max(1.0), "seed {seed} {solver:?}: {a} {b}");
+            }
+        }
+    }
+}

@@ -357,14 +357,20 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     watch.finish();
     let mut model = fit?;
     if let Some(how) = arguments.probabilities.filter(|_| !interrupt::asked()) {
-        // Its fits are not the training's, so they leave no checkpoints.
-        let mut watch = Watch::new(None, arguments.quiet);
+        // Its fits are not the training's, so they leave no checkpoints; the time that is left is theirs.
+        let left = plan.limit.map(|limit| limit.saturating_sub(watch.elapsed()));
+        let mut watch = Watch::new(left, arguments.quiet);
         let found = interrupt::during(Phase::Solving, || {
             plan.training.calibrate(&model, &data, how, &plan.workers, &mut watch)
         });
         watch.finish();
-        if let ControlFlow::Continue(calibrated) = found? {
-            model = calibrated;
+        match found? {
+            ControlFlow::Continue(calibrated) => model = calibrated,
+            ControlFlow::Break(_) if interrupt::asked() => {}
+            ControlFlow::Break(_) => words.warning(
+                "there was no time left to calibrate the model, so it has no probabilities",
+                "raise --max-time, or choose --probabilities=leave-one-out",
+            ),
         }
     }
     let interrupted = interrupt::asked();
