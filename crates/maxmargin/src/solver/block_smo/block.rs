@@ -161,7 +161,7 @@ impl<T: Real> Block<T> {
     #[inline(always)]
     fn solve_coupled<S: Simd>(&mut self, simd: S, tolerance: f64, most: u64) -> Outcome {
         let mut steps = 0;
-        let (mut top, mut bottom) = self.extremes(simd, None);
+        let (mut top, mut bottom) = self.extremes(simd);
         while top.value + bottom > tolerance && steps < most {
             let Some(partner) = self.partner(simd, top) else { break };
             steps += 1;
@@ -169,48 +169,58 @@ impl<T: Real> Block<T> {
             if step == 0.0 {
                 break;
             }
-            (top, bottom) = self.extremes(simd, Some((top.place, partner, step)));
+            self.shift(top.place, partner, step);
+            (top, bottom) = self.extremes(simd);
         }
         Outcome { steps, unbounded: false }
     }
 
-    /// Each sign by itself: the other's variables are out of the way while a pair of this one moves.
+    /// Each sign by itself: a step is one of the sign that violates more, while the other's variables are out of the way.
     #[inline(always)]
     fn solve_by_sign<S: Simd>(&mut self, simd: S, tolerance: f64, most: u64) -> Outcome {
         let mut steps = 0;
-        let mut idle = 0;
-        let mut group = 1.0;
-        while idle < 2 && steps < most {
-            let (up, down) = (self.up.clone(), self.down.clone());
-            for k in 0..self.size {
-                if self.sign[k] != group {
-                    (self.up[k], self.down[k]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-                }
+        let of = |list: &[f64], sign: f64| -> Vec<f64> {
+            let own = |(&bound, &own): (&f64, &f64)| if own == sign { bound } else { f64::NEG_INFINITY };
+            list.iter().zip(&self.sign).map(own).collect()
+        };
+        let mut groups = [-1.0, 1.0].map(|sign| (of(&self.up, sign), of(&self.down, sign)));
+        // What is to be looked at is put in the place of all; it is handed back so.
+        let exchange = |block: &mut Self, group: &mut (Vec<f64>, Vec<f64>)| {
+            std::mem::swap(&mut block.up, &mut group.0);
+            std::mem::swap(&mut block.down, &mut group.1);
+        };
+        while steps < most {
+            let mut found = [(Found { place: 0, value: f64::NEG_INFINITY }, f64::NEG_INFINITY); 2];
+            for (group, found) in groups.iter_mut().zip(&mut found) {
+                exchange(self, group);
+                *found = self.extremes(simd);
+                exchange(self, group);
             }
-            let inner = self.solve_coupled(simd, tolerance, (most - steps).min(64));
-            for k in 0..self.size {
-                if self.sign[k] != group {
-                    (self.up[k], self.down[k]) = (up[k], down[k]);
-                }
+            let violations = found.map(|(top, bottom)| top.value + bottom);
+            let chosen = usize::from(violations[1] > violations[0]);
+            if !(violations[chosen] > tolerance) {
+                break;
             }
-            steps += inner.steps;
-            if inner.unbounded {
-                return Outcome { steps, unbounded: true };
+            let top = found[chosen].0;
+            exchange(self, &mut groups[chosen]);
+            let partner = self.partner(simd, top);
+            let step = partner.map(|partner| self.move_pair(top.place, partner));
+            exchange(self, &mut groups[chosen]);
+            let (Some(partner), Some(step)) = (partner, step) else { break };
+            steps += 1;
+            let Some(step) = step else { return Outcome { steps, unbounded: true } };
+            if step == 0.0 {
+                break;
             }
-            idle = if inner.steps == 0 { idle + 1 } else { 0 };
-            group = -group;
+            self.shift(top.place, partner, step);
         }
         Outcome { steps, unbounded: false }
     }
 
-    /// After `v −= step (K_i − K_j)` (if there was a step): the variable with the largest v that can go up, and minus the
-    /// least v that can go down.
+    /// `v −= step (K_i − K_j)`
     #[inline(always)]
-    fn extremes<S: Simd>(&mut self, simd: S, moved: Option<(usize, usize, f64)>) -> (Found, f64) {
+    fn shift(&mut self, i: usize, j: usize, step: f64) {
         let stride = self.stride;
-        let lowest = simd.splat_f64s(f64::NEG_INFINITY);
-        let (mut most, mut least) = ([lowest; LANES], [lowest; LANES]);
-        let (i, j, step) = moved.unwrap_or((0, 0, 0.0));
         let (first, second) = (&self.kernel[i * stride..][..stride], &self.kernel[j * stride..][..stride]);
         // (D.4): the ridge belongs to the two that moved.
         self.value[i] -= step * self.ridge[i];
@@ -220,6 +230,13 @@ impl<T: Real> Block<T> {
             let difference: f64 = first[k].into() - second[k].into();
             value[k] -= step * difference;
         }
+    }
+
+    /// The variable with the largest v that can go up, and minus the least v that can go down.
+    #[inline(always)]
+    fn extremes<S: Simd>(&self, simd: S) -> (Found, f64) {
+        let lowest = simd.splat_f64s(f64::NEG_INFINITY);
+        let (mut most, mut least) = ([lowest; LANES], [lowest; LANES]);
         let lanes = self.value.as_chunks::<LANES>().0.iter().zip(self.up.as_chunks::<LANES>().0);
         for ((value, up), down) in lanes.zip(self.down.as_chunks::<LANES>().0) {
             let (value, up, down) = (S::as_simd_f64s(value).0, S::as_simd_f64s(up).0, S::as_simd_f64s(down).0);
