@@ -360,6 +360,9 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         // Its fits are not the training's, so they leave no checkpoints; the time that is left is theirs.
         let left = plan.limit.map(|limit| limit.saturating_sub(watch.elapsed()));
         let mut watch = Watch::new(left, arguments.quiet);
+        if !arguments.save_partial {
+            watch = watch.impatient(|_, _, _| output::say("interrupted while it was calibrated: no model was written"));
+        }
         let found = interrupt::during(Phase::Solving, || {
             plan.training.calibrate(&model, &data, how, &plan.workers, &mut watch)
         });

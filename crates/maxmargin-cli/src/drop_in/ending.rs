@@ -5,6 +5,15 @@ use maxmargin_io::Error;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::output;
+use crate::progress::Watch;
+
+/// What is said of an interrupt.
+const INTERRUPTED: &str = "interrupted; nothing was written";
+
+/// Watches a fit, and ends the program at an interrupt without waiting for a certificate of what there is: nobody will read it.
+pub(super) fn watch(quiet: bool) -> Watch {
+    Watch::new(None, quiet).impatient(|_, _, _| output::say(INTERRUPTED))
+}
 
 /// Why a program ended early.
 #[derive(Debug)]
@@ -34,7 +43,7 @@ impl Ending {
                 ExitCode::NotAsAsked
             }
             Ending::Interrupted => {
-                output::say("interrupted; nothing was written");
+                output::say(INTERRUPTED);
                 ExitCode::Interrupted
             }
             Ending::BrokenPipe => ExitCode::Done,

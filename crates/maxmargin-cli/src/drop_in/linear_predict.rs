@@ -6,13 +6,13 @@ use std::path::Path;
 use maxmargin::Workers;
 use maxmargin::problem::Loss;
 
+use super::data::{numbers, read};
 use super::ending::Ending;
+use super::fits::{likeliest, predicted};
 use super::general::{g, g17};
-use super::linear_train::predicted;
 use super::options::Options;
 use super::scores::Scores;
 use super::svm_predict::load;
-use super::svm_train::{likeliest, numbers, read};
 use crate::output::{self, Target};
 
 const USAGE: &str = "\
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
             text.push('\n');
         }
     } else {
-        for (&truth, found) in targets.iter().zip(predicted(&model, &data, &order, &workers)?) {
+        for (&truth, found) in targets.iter().zip(predicted(&model, &data, &order, false, &workers)?) {
             scores.add(truth, found);
             let _ = writeln!(text, "{}", g17(found));
         }

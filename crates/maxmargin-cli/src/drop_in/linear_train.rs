@@ -9,16 +9,16 @@ use maxmargin::training::{ClassWeights, Penalty};
 use maxmargin::{Model, Training, TrainingParams, Workers};
 use maxmargin_io::{LiblinearLayout, liblinear_model_to_text};
 
-use super::ending::Ending;
+use super::data::{numbers, read};
+use super::ending::{Ending, watch};
+use super::fits::{fit, named_weights, predicted};
 use super::folds::{Folds, Random};
 use super::general::g;
 use super::options::{Options, model_name};
-use super::order::{order_of, winner};
+use super::order::order_of;
 use super::scores::Scores;
-use super::svm_train::{numbers, read};
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Target};
-use crate::progress::Watch;
 
 const USAGE: &str = "\
 Usage: train [options] training_set_file [model_file]
@@ -213,17 +213,7 @@ impl Plan {
         if !self.params.task.is_classification() {
             return Ok(());
         }
-        let mut given: Vec<(Label, f64)> = Vec::new();
-        for (label, weight) in options.class_weights()? {
-            let label = Label::new(label.to_string());
-            match data.labels().classes().iter().find(|own| **own == label) {
-                Some(own) => given.push((own.clone(), weight)),
-                None => output::say(&format!("WARNING: class label {} specified in weight is not found", label.text())),
-            }
-        }
-        if !given.is_empty() {
-            self.params.class_weights = ClassWeights::Given(given);
-        }
+        self.params.class_weights = named_weights(options, data)?;
         Ok(())
     }
 
@@ -324,13 +314,7 @@ impl Session<'_> {
     }
 
     fn fit_once(&self, training: &Training, data: &Dataset) -> Result<Model, Ending> {
-        let mut watch = Watch::new(None, self.plan.quiet).towards(self.plan.params.settings.tolerance);
-        let model = training.fit(data, self.workers, &mut watch);
-        watch.finish();
-        if interrupt::asked() {
-            return Err(Ending::Interrupted);
-        }
-        Ok(model?)
+        fit(training, data, self.workers, self.plan.quiet)
     }
 
     /// What LIBLINEAR says of a fit.
@@ -368,7 +352,7 @@ impl Session<'_> {
             } else {
                 let model = self.fit(training, &part)?;
                 self.say(&self.phrases(&model))?;
-                predicted(&model, &data.select_rows(&out), &order_of(part.labels()), self.workers)?
+                predicted(&model, &data.select_rows(&out), &order_of(part.labels()), false, self.workers)?
             };
             out.iter().zip(found).for_each(|(&row, found)| scores.add(targets[row], found));
         }
@@ -422,14 +406,14 @@ impl Session<'_> {
         for (out, kept) in folds_of(data, folds).each() {
             let (part, rest) = (data.select_rows(&kept), data.select_rows(&out));
             let order = order_of(part.labels());
-            let mut watch = Watch::new(None, self.plan.quiet);
+            let mut watch = watch(self.plan.quiet);
             let models = training.fit_path(&part, &penalties, self.workers, &mut watch);
             watch.finish();
             if interrupt::asked() {
                 return Err(Ending::Interrupted);
             }
             for (model, scores) in models?.iter().zip(&mut scores) {
-                let found = predicted(model, &rest, &order, self.workers)?;
+                let found = predicted(model, &rest, &order, false, self.workers)?;
                 out.iter().zip(found).for_each(|(&row, found)| scores.add(targets[row], found));
             }
         }
@@ -487,18 +471,4 @@ fn folds_of(data: &Dataset, folds: usize) -> Folds {
         );
     }
     Folds::plain(rows, folds.min(rows), &mut Random::new())
-}
-
-/// Predictions as numbers.
-pub(super) fn predicted(model: &Model, data: &Dataset, order: &[usize], workers: &Workers) -> Result<Vec<f64>, Ending> {
-    let predictions = model.predict(data, workers)?;
-    if model.task().is_regression() {
-        return Ok(predictions.numbers().collect());
-    }
-    let label = |class: usize| model.classes()[class].number().unwrap_or(f64::NAN);
-    if !model.task().is_classification() {
-        return Ok(predictions.codes().iter().map(|&code| label(code as usize)).collect());
-    }
-    let pairings: Vec<_> = model.machines().iter().map(|machine| machine.pairing).collect();
-    Ok((0..data.rows()).map(|row| label(winner(&pairings, predictions.decision_values(row), order))).collect())
 }

@@ -11,7 +11,9 @@
 //! They end with 0 or 1, as the originals do; an interrupt is 130 here, too. Where a phrase of the originals would be printed for a mistake,
 //! it is, and our own words follow, which say where and how to go on.
 
+mod data;
 mod ending;
+mod fits;
 mod folds;
 mod general;
 mod linear_predict;

@@ -8,12 +8,13 @@ use maxmargin::problem::Task;
 use maxmargin::{Model, Workers};
 use maxmargin_io::KernelValues;
 
+use super::data::{numbers, read};
 use super::ending::Ending;
+use super::fits::{likeliest, predicted};
 use super::general::{g, g17};
 use super::options::Options;
 use super::order::order_in_file;
 use super::scores::Scores;
-use super::svm_train::{likeliest, numbers, predicted, read};
 use crate::output::{self, Target};
 
 const USAGE: &str = "\

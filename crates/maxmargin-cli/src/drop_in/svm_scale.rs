@@ -6,10 +6,10 @@ use std::path::Path;
 
 use maxmargin::Workers;
 
+use super::data::{numbers, read};
 use super::ending::Ending;
 use super::general::{g, g17, general};
 use super::options::Options;
-use super::svm_train::{numbers, read};
 use crate::output::{self, Target};
 
 const USAGE: &str = "\

@@ -4,23 +4,24 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use maxmargin::calibration::{Calibration, CalibrationParams, noise, platt};
-use maxmargin::data::{Dataset, Label};
+use maxmargin::data::Dataset;
 use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::model::{Machine, Pairing};
 use maxmargin::problem::Task;
 use maxmargin::training::{ClassWeights, Penalty};
 use maxmargin::{Model, Training, TrainingParams, Workers};
-use maxmargin_io::{Format, KernelValues, LibsvmLayout, ReadOptions, Reader, libsvm_model_to_text};
+use maxmargin_io::{LibsvmLayout, libsvm_model_to_text};
 
-use super::ending::Ending;
+use super::data::{numbers, read};
+use super::ending::{Ending, watch};
+use super::fits::{fit, named_weights, predicted};
 use super::folds::{Folds, Random};
 use super::options::{Options, model_name};
-use super::order::{order_of, winner};
+use super::order::order_of;
 use super::scores::Scores;
 use crate::input::training_table;
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Target};
-use crate::progress::{ReadingLine, Watch};
 
 const USAGE: &str = "\
 Usage: svm-train [options] training_set_file [model_file]
@@ -97,19 +98,6 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     }
 }
 
-/// Reads a file in LIBSVM's form.
-pub(super) fn read(
-    file: &str,
-    workers: &Workers,
-    quiet: bool,
-    kernel_values: Option<KernelValues>,
-) -> Result<Dataset, Ending> {
-    let options = ReadOptions { format: Some(Format::Libsvm), kernel_values, ..ReadOptions::default() };
-    let line = ReadingLine::new(file, quiet);
-    let data = Reader::new(&options).on(workers).watched_by(&line).read_path(Path::new(file));
-    data.map_err(|error| Ending::reading(&error, "input"))
-}
-
 impl Plan {
     fn new(options: &Options) -> Result<Self, Ending> {
         let whole = |letter: char, default: u8, most: u8, name: &str| -> Result<u8, Ending> {
@@ -158,26 +146,12 @@ impl Plan {
         Ok(Plan { params, probabilities, folds, quiet: options.has('q') })
     }
 
-    /// The weights of the classes that there are; for the others, and where there are no classes, a word.
+    /// The weights of classes, where there is a C that they are of.
     fn name_weights(&mut self, options: &Options, data: &Dataset) -> Result<(), Ending> {
         if !matches!((self.params.task, self.params.penalty), (Task::Classification, Penalty::C(_))) {
             return Ok(());
         }
-        let mut given: Vec<(Label, f64)> = Vec::new();
-        for (label, weight) in options.class_weights()? {
-            let label = Label::new(label.to_string());
-            match data.labels().classes().iter().find(|own| **own == label) {
-                // Given twice, it counts twice, as theirs does.
-                Some(own) => match given.iter_mut().find(|(known, _)| known == own) {
-                    Some((_, known)) => *known *= weight,
-                    None => given.push((own.clone(), weight)),
-                },
-                None => output::say(&format!("WARNING: class label {} specified in weight is not found", label.text())),
-            }
-        }
-        if !given.is_empty() {
-            self.params.class_weights = ClassWeights::Given(given);
-        }
+        self.params.class_weights = named_weights(options, data)?;
         Ok(())
     }
 }
@@ -206,7 +180,7 @@ impl Session<'_> {
             return Ok(model);
         }
         if matches!(model.task(), Task::OneClass { .. }) {
-            let mut watch = Watch::new(None, self.plan.quiet);
+            let mut watch = watch(self.plan.quiet);
             let how = CalibrationParams::default();
             return match self.training.calibrate(&model, data, how, self.workers, &mut watch) {
                 Ok(ControlFlow::Continue(model)) => Ok(model),
@@ -226,13 +200,7 @@ impl Session<'_> {
     }
 
     fn fit(&self, training: &Training, data: &Dataset) -> Result<Model, Ending> {
-        let mut watch = Watch::new(None, self.plan.quiet).towards(self.plan.params.settings.tolerance);
-        let model = training.fit(data, self.workers, &mut watch);
-        watch.finish();
-        if interrupt::asked() {
-            return Err(Ending::Interrupted);
-        }
-        Ok(model?)
+        fit(training, data, self.workers, self.plan.quiet)
     }
 
     /// Some rows to train on; of a table of kernel values their columns only.
@@ -356,43 +324,6 @@ impl Session<'_> {
         }
         Ok(params.check()?)
     }
-}
-
-/// The targets, or the labels as numbers.
-pub(super) fn numbers(data: &Dataset) -> Result<Vec<f64>, Ending> {
-    data.labels().numbers().map_err(|row| {
-        let label = maxmargin::error::quoted(data.labels().get(row).text());
-        Ending::Refused(format!("Wrong input format at line {}\n  the label {label} is not a number", row + 1))
-    })
-}
-
-/// Predictions as numbers: by votes in their order, or by the likeliest class.
-pub(super) fn predicted(
-    model: &Model,
-    data: &Dataset,
-    order: &[usize],
-    probabilities: bool,
-    workers: &Workers,
-) -> Result<Vec<f64>, Ending> {
-    let predictions = model.predict(data, workers)?;
-    if model.task().is_regression() {
-        return Ok(predictions.numbers().collect());
-    }
-    let label = |class: usize| model.classes()[class].number().unwrap_or(f64::NAN);
-    if !model.task().is_classification() {
-        return Ok(predictions.codes().iter().map(|&code| label(code as usize)).collect());
-    }
-    if probabilities && model.has_probabilities() {
-        let all = model.probabilities(&predictions)?;
-        return Ok(all.chunks(order.len()).map(|line| label(likeliest(line, order))).collect());
-    }
-    let pairings: Vec<Pairing> = model.machines().iter().map(|machine| machine.pairing).collect();
-    Ok((0..data.rows()).map(|row| label(winner(&pairings, predictions.decision_values(row), order))).collect())
-}
-
-/// The likeliest class, of those that tie the first in their order.
-pub(super) fn likeliest(line: &[f64], order: &[usize]) -> usize {
-    order[1..].iter().fold(order[0], |best, &class| if line[class] > line[best] { class } else { best })
 }
 
 /// The machines as their file has them, and whether their decision value has our sign.

@@ -1,0 +1,31 @@
+//! Data files as both programs know them.
+
+use std::path::Path;
+
+use maxmargin::Workers;
+use maxmargin::data::Dataset;
+use maxmargin_io::{Format, KernelValues, ReadOptions, Reader};
+
+use super::ending::Ending;
+use crate::progress::ReadingLine;
+
+/// Reads a file in LIBSVM's form.
+pub(super) fn read(
+    file: &str,
+    workers: &Workers,
+    quiet: bool,
+    kernel_values: Option<KernelValues>,
+) -> Result<Dataset, Ending> {
+    let options = ReadOptions { format: Some(Format::Libsvm), kernel_values, ..ReadOptions::default() };
+    let line = ReadingLine::new(file, quiet);
+    let data = Reader::new(&options).on(workers).watched_by(&line).read_path(Path::new(file));
+    data.map_err(|error| Ending::reading(&error, "input"))
+}
+
+/// The targets, or the labels as numbers.
+pub(super) fn numbers(data: &Dataset) -> Result<Vec<f64>, Ending> {
+    data.labels().numbers().map_err(|row| {
+        let label = maxmargin::error::quoted(data.labels().get(row).text());
+        Ending::Refused(format!("Wrong input format at line {}\n  the label {label} is not a number", row + 1))
+    })
+}
