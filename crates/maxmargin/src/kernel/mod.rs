@@ -32,6 +32,7 @@ mod polynomial;
 mod precomputed;
 mod rbf;
 mod sigmoid;
+mod symmetric;
 mod tiles;
 
 use std::fmt::Debug;

@@ -108,7 +108,7 @@ impl<T: Real> Engine<'_, T> {
     /// rest being known, of those that it could put on the other side of the margin.
     fn renew(&mut self, poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>) -> ControlFlow<Option<Stop>> {
         let support: Vec<usize> = (0..self.alpha.len()).filter(|&k| self.alpha[k] > 0.0).collect();
-        let error = self.renew_values(&support, &support, poll)?;
+        let error = self.renew_support(&support, poll)?;
         let others: Vec<usize> = (0..self.alpha.len()).filter(|&k| self.alpha[k] == 0.0).collect();
         let sample: Vec<usize> = others.iter().copied().step_by(others.len().div_ceil(SAMPLE).max(1)).collect();
         let error = error.max(self.renew_values(&sample, &support, poll)?);
@@ -144,6 +144,19 @@ impl<T: Real> Engine<'_, T> {
         self.rows.replace(|row, _| sums[row as usize]);
     }
 
+    /// v of all support vectors in double precision, each kernel value computed once for both of its rows. Hands back the largest change.
+    fn renew_support(
+        &mut self,
+        support: &[usize],
+        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
+    ) -> ControlFlow<Option<Stop>, f64> {
+        let rows: Vec<usize> = support.iter().map(|&k| self.problem.rows()[k]).collect();
+        let coefficients: Vec<f64> = support.iter().map(|&k| self.problem.signs()[k] * self.alpha[k]).collect();
+        let at_once = (WORK_A_POLL / 4.0 / self.tiles.cost()) as usize;
+        let sums = self.problem.gram().symmetric_product(&rows, &coefficients, at_once, poll)?;
+        ControlFlow::Continue(self.take_sums(support, sums))
+    }
+
     /// v of some variables in double precision. Hands back the largest change.
     fn renew_values(
         &mut self,
@@ -159,16 +172,23 @@ impl<T: Real> Engine<'_, T> {
         for (variables, left) in variables.chunks(at_once).zip(left.chunks(at_once)) {
             poll()?;
             let sums = self.problem.gram().product(left, &right, &coefficients);
-            for (&k, sum) in variables.iter().zip(sums) {
-                let value = self.value_of(k, sum);
-                // What was set aside is not up to date, and says nothing of the precision.
-                if self.active[k] {
-                    error = error.max((value - self.value[k]).abs());
-                }
-                self.value[k] = value;
-                self.match_twin(k);
-            }
+            error = error.max(self.take_sums(variables, sums));
         }
         ControlFlow::Continue(error)
+    }
+
+    /// v of some variables from their u. Hands back the largest change.
+    fn take_sums(&mut self, variables: &[usize], sums: Vec<f64>) -> f64 {
+        let mut error = 0.0f64;
+        for (&k, sum) in variables.iter().zip(sums) {
+            let value = self.value_of(k, sum);
+            // What was set aside is not up to date, and says nothing of the precision.
+            if self.active[k] {
+                error = error.max((value - self.value[k]).abs());
+            }
+            self.value[k] = value;
+            self.match_twin(k);
+        }
+        error
     }
 }
