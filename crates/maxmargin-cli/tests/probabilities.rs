@@ -57,6 +57,18 @@ fn platts_sigmoid_goes_to_libsvms_file_and_back() {
 }
 
 #[test]
+fn probabilities_that_another_file_has_no_place_for_are_not_dropped_in_silence() {
+    let folder = tempdir().unwrap();
+    done(folder.path(), "generate blobs --rows 80 -o rows.svm");
+    done(folder.path(), "train rows.svm --probabilities -o own.mm -q");
+    for to in ["libsvm", "liblinear", "onnx"] {
+        let said = done(folder.path(), &format!("convert-model own.mm theirs --to {to}")).stderr;
+        assert!(said.contains("left out"), "{to}: {said}");
+    }
+    assert_eq!(done(folder.path(), "convert-model own.mm again.mm").stderr, "");
+}
+
+#[test]
 fn what_has_no_probabilities_says_how_to_get_them() {
     let folder = tempdir().unwrap();
     done(folder.path(), "train iris -o m.mm -q");

@@ -1,5 +1,7 @@
 //! `convert-model`: a model from one program's file to another's.
 
+use maxmargin::Model;
+use maxmargin::calibration::Calibration;
 use maxmargin_io::{
     LiblinearLayout, LibsvmLayout, liblinear_model_to_text, libsvm_model_to_text, onnx_model_to_bytes, save_atomically,
     save_model,
@@ -10,7 +12,7 @@ use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::interrupt::{self, Phase};
 use crate::model_file;
-use crate::output::{self, Target};
+use crate::output::{self, Target, Words};
 
 /// Converts.
 pub(super) fn run(arguments: &ConvertModel) -> Result<ExitCode, Failure> {
@@ -27,6 +29,9 @@ pub(super) fn run(arguments: &ConvertModel) -> Result<ExitCode, Failure> {
     };
     let target = Target::new(&arguments.output, &[&arguments.model])?;
     let model = model_file::load(&arguments.model)?;
+    if let Some(note) = left_out(&model, format) {
+        Words { quiet: arguments.quiet }.note(note);
+    }
     let bytes = match format {
         ModelFormat::Own => None,
         ModelFormat::Libsvm => Some(libsvm_model_to_text(&model, LibsvmLayout::default())?.into_bytes()),
@@ -41,4 +46,19 @@ pub(super) fn run(arguments: &ConvertModel) -> Result<ExitCode, Failure> {
         output::print(&format!("wrote {}\n", target.shown()))?;
     }
     Ok(ExitCode::Done)
+}
+
+/// What the other program's file has no place for: probabilities of a form that it does not know.
+fn left_out(model: &Model, format: ModelFormat) -> Option<&'static str> {
+    let mut calibrations = model.machines().iter().filter_map(|machine| machine.calibration.as_ref());
+    let ours = |found: &Calibration| matches!(found, Calibration::Slopes(_));
+    match format {
+        ModelFormat::Own => None,
+        ModelFormat::Libsvm => calibrations.any(ours).then_some(
+            "the model's probabilities are of a form that LIBSVM does not know, and are left out; train with --probabilities=platt to keep them",
+        ),
+        ModelFormat::Liblinear | ModelFormat::Onnx => {
+            calibrations.next().map(|_| "the model's calibration has no place in this file, and is left out")
+        }
+    }
 }

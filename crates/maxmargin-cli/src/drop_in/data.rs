@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use maxmargin::Workers;
-use maxmargin::data::Dataset;
+use maxmargin::data::{Dataset, Label};
+use maxmargin::error::quoted;
 use maxmargin_io::{Format, KernelValues, ReadOptions, Reader};
 
 use super::ending::Ending;
@@ -25,7 +26,21 @@ pub(super) fn read(
 /// The targets, or the labels as numbers.
 pub(super) fn numbers(data: &Dataset) -> Result<Vec<f64>, Ending> {
     data.labels().numbers().map_err(|row| {
-        let label = maxmargin::error::quoted(data.labels().get(row).text());
+        let label = quoted(data.labels().get(row).text());
         Ending::Refused(format!("Wrong input format at line {}\n  the label {label} is not a number", row + 1))
     })
+}
+
+/// Labels of classes are whole numbers: a model's file has no place for others, which is better said before the work than after it.
+pub(super) fn check_whole(data: &Dataset) -> Result<(), Ending> {
+    let whole = |label: &Label| {
+        label.number().is_some_and(|number| number.fract() == 0.0 && number.abs() <= f64::from(i32::MAX))
+    };
+    match data.labels().classes().iter().find(|label| !whole(label)) {
+        None => Ok(()),
+        Some(label) => Err(Ending::parameter(
+            &format!("labels of classes are whole numbers only, and {} is none", quoted(label.text())),
+            "number the classes, or train a regression; maxmargin train takes any labels",
+        )),
+    }
 }

@@ -9,7 +9,7 @@ use maxmargin::training::{ClassWeights, Penalty};
 use maxmargin::{Model, Training, TrainingParams, Workers};
 use maxmargin_io::{LiblinearLayout, liblinear_model_to_text};
 
-use super::data::{numbers, read};
+use super::data::{check_whole, numbers, read};
 use super::ending::{Ending, watch};
 use super::fits::{fit, named_weights, predicted};
 use super::folds::{Folds, Random};
@@ -19,6 +19,7 @@ use super::order::order_of;
 use super::scores::Scores;
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Target};
+use crate::size::default_memory;
 
 const USAGE: &str = "\
 Usage: train [options] training_set_file [model_file]
@@ -98,6 +99,9 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     };
     let workers = Workers::new(plan.threads)?;
     let plain = read(&file, &workers, plan.quiet, None)?;
+    if plan.params.task.is_classification() {
+        check_whole(&plain)?;
+    }
     plan.name_weights(&options, &plain)?;
     let columns = plain.columns();
     let data = plan.with_constant(plain)?;
@@ -192,6 +196,7 @@ impl Plan {
             multiclass,
             ..TrainingParams::default()
         };
+        params.settings.memory = default_memory().0;
         params.settings.tolerance = (0.1 * tolerance).min(1e-3);
         // Theirs stop by rules of their own, one for each solver; a gap says the same of all.
         params.settings.gap = Some((1e-3 * tolerance).clamp(1e-9, 1e-4)).filter(|_| kind != 4);

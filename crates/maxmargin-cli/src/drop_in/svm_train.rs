@@ -12,7 +12,7 @@ use maxmargin::training::{ClassWeights, Penalty};
 use maxmargin::{Model, Training, TrainingParams, Workers};
 use maxmargin_io::{LibsvmLayout, libsvm_model_to_text};
 
-use super::data::{numbers, read};
+use super::data::{check_whole, numbers, read};
 use super::ending::{Ending, watch};
 use super::fits::{fit, named_weights, predicted};
 use super::folds::{Folds, Random};
@@ -22,6 +22,7 @@ use super::scores::Scores;
 use crate::input::training_table;
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Target};
+use crate::size::default_memory;
 
 const USAGE: &str = "\
 Usage: svm-train [options] training_set_file [model_file]
@@ -76,6 +77,9 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     };
     let workers = Workers::new(0)?;
     let data = read(&file, &workers, plan.quiet, training_table(&plan.params.kernel))?;
+    if plan.params.task.is_classification() {
+        check_whole(&data)?;
+    }
     plan.name_weights(&options, &data)?;
     let training = plan.params.clone().check()?;
     let session = Session { plan: &plan, training: &training, workers: &workers };
@@ -135,7 +139,7 @@ impl Plan {
         if !(cache > 0.0 && cache.is_finite()) {
             return Err(Ending::parameter("cache_size <= 0", "give -m a number of megabytes above 0"));
         }
-        params.settings.memory = params.settings.memory.max((cache * 1_048_576.0) as u64);
+        params.settings.memory = default_memory().0.max((cache * 1_048_576.0) as u64);
         whole('h', 1, 1, "shrinking")?;
         let probabilities = whole('b', 0, 1, "probability")? == 1;
         let folds: Option<i64> = if options.has('v') { Some(options.value('v', 0)?) } else { None };

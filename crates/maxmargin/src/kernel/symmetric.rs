@@ -13,7 +13,7 @@ const LANES: usize = f64::LANES;
 
 /// Panels are handed out in ranges; so many of them are worked on between two questions to the caller. Fixed, so that threads change
 /// no bits.
-const RANGES_AT_A_TIME: usize = 4;
+const RANGES_AT_A_TIME: usize = 16;
 
 impl Gram<'_> {
     /// `f_i = Σ_j c_j K[rows[i], rows[j]]` for all i, in double precision
@@ -24,7 +24,7 @@ impl Gram<'_> {
     ///
     /// The last sum is what the panels before have left for i. About `values` kernel values are computed between two calls of `poll`.
     ///
-    /// Cost: half of [`Gram::product`]'s kernel values. Memory: four times as many numbers as there are rows.
+    /// Cost: half of [`Gram::product`]'s kernel values. Memory: sixteen times as many numbers as there are rows, at most.
     pub(crate) fn symmetric_product<B>(
         &self,
         rows: &[usize],
@@ -35,7 +35,9 @@ impl Gram<'_> {
         let tiles = Tiles::<f64>::new(self.kernel(), self.points());
         let places: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
         let mut sums = vec![0.0; rows.len()];
-        let ranges = ranges(rows.len(), (values / RANGES_AT_A_TIME).max(1));
+        // Few rows are shared out, too.
+        let most = rows.len() * rows.len() / (2 * RANGES_AT_A_TIME);
+        let ranges = ranges(rows.len(), (values / RANGES_AT_A_TIME).min(most).max(1));
         for wave in ranges.chunks(RANGES_AT_A_TIME) {
             poll()?;
             let task = |range: &mut Range<usize>| part(&tiles, range.clone(), rows, &places, coefficients);

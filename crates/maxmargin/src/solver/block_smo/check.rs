@@ -152,7 +152,7 @@ impl<T: Real> Engine<'_, T> {
     ) -> ControlFlow<Option<Stop>, f64> {
         let rows: Vec<usize> = support.iter().map(|&k| self.problem.rows()[k]).collect();
         let coefficients: Vec<f64> = support.iter().map(|&k| self.problem.signs()[k] * self.alpha[k]).collect();
-        let at_once = (WORK_A_POLL / 4.0 / self.tiles.cost()) as usize;
+        let at_once = (WORK_A_POLL / self.tiles.cost()) as usize;
         let sums = self.problem.gram().symmetric_product(&rows, &coefficients, at_once, poll)?;
         ControlFlow::Continue(self.take_sums(support, sums))
     }
