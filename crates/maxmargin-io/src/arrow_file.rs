@@ -23,14 +23,14 @@ use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_ipc::{MessageHeader, MetadataVersion, root_as_message};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use maxmargin::data::{Dataset, Label, Labels, Matrix, Values};
+use maxmargin::data::{Dataset, Label, Values};
 use maxmargin::error::quoted;
 
 use crate::atomic::AtomicFile;
-use crate::columns::{Columns, not_finite, settle, too_large};
+use crate::columns::{Columns, not_finite, of_columns, too_large};
 use crate::error::{Error, reason};
 use crate::guard::guarded;
-use crate::read::{Format, ReadOptions, content, data_error};
+use crate::read::{Format, ReadOptions, content};
 pub(crate) use messages::{MAGIC, STREAM};
 use messages::{Message, Messages};
 
@@ -162,25 +162,7 @@ impl ArrowFile {
             None => vec![Label::new("0"); rows],
             Some(place) => self.labels(batch.column(place), place)?,
         };
-        let width = columns.len();
-        let matrix = match columns.iter().all(|column| matches!(column, Values::F32(_))) {
-            true => {
-                let row = |row: usize| columns.iter().map(move |column| column.get(row) as f32);
-                Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f32>>())
-            }
-            false => {
-                let row = |row: usize| columns.iter().map(move |column| column.get(row));
-                Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f64>>())
-            }
-        };
-        matrix
-            .and_then(settle)
-            .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))
-            .and_then(|data| match &self.chosen.names {
-                Some(names) => data.with_names(names.clone()),
-                None => Ok(data),
-            })
-            .map_err(|error| data_error(&self.origin, error))
+        of_columns(&columns, labels, self.chosen.names.as_ref(), &self.origin)
     }
 
     /// A column of finite numbers: in single precision where that holds all of them.

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use maxmargin::data::{Csr, Matrix, Values};
+use maxmargin::data::{Csr, Dataset, Label, Labels, Matrix, Values};
 use maxmargin::error::{listed, quoted};
 
 use crate::error::Error;
-use crate::read::ReadOptions;
+use crate::read::{ReadOptions, data_error};
 
 /// The columns asked for.
 #[derive(Clone, Debug)]
@@ -91,6 +91,34 @@ impl Columns {
         };
         Ok(Columns { label, features, names })
     }
+}
+
+/// Columns of numbers and a label for each row as data: in single precision where all of them are.
+pub(crate) fn of_columns(
+    columns: &[Values],
+    labels: Vec<Label>,
+    names: Option<&Vec<String>>,
+    origin: &str,
+) -> Result<Dataset, Error> {
+    let (rows, width) = (labels.len(), columns.len());
+    let matrix = match columns.iter().all(|column| matches!(column, Values::F32(_))) {
+        true => {
+            let row = |row: usize| columns.iter().map(move |column| column.get(row) as f32);
+            Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f32>>())
+        }
+        false => {
+            let row = |row: usize| columns.iter().map(move |column| column.get(row));
+            Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f64>>())
+        }
+    };
+    matrix
+        .and_then(settle)
+        .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))
+        .and_then(|data| match names {
+            Some(names) => data.with_names(names.clone()),
+            None => Ok(data),
+        })
+        .map_err(|error| data_error(origin, error))
 }
 
 /// A dense matrix, or its rows without the zeros where more than half of its numbers are zero.

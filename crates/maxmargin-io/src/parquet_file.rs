@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use maxmargin::data::{Dataset, Label, Labels, Matrix, Values};
+use maxmargin::data::{Dataset, Label, Values};
 use maxmargin::error::quoted;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -23,7 +23,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
 use crate::atomic::AtomicFile;
-use crate::columns::{Columns, not_finite, settle, too_large};
+use crate::columns::{Columns, not_finite, of_columns, too_large};
 use crate::error::{Error, reason};
 use crate::guard;
 use crate::read::ReadOptions;
@@ -165,25 +165,7 @@ impl ParquetFile {
                 self.read_labels(column, &schema.column(place), place, rows)?
             }
         };
-        let (rows, width) = (rows as usize, columns.len());
-        let matrix = match columns.iter().all(|column| matches!(column, Values::F32(_))) {
-            true => {
-                let row = |row: usize| columns.iter().map(move |column| column.get(row) as f32);
-                Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f32>>())
-            }
-            false => {
-                let row = |row: usize| columns.iter().map(move |column| column.get(row));
-                Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f64>>())
-            }
-        };
-        matrix
-            .and_then(settle)
-            .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))
-            .and_then(|data| match &self.chosen.names {
-                Some(names) => data.with_names(names.clone()),
-                None => Ok(data),
-            })
-            .map_err(|error| Error::Data { path: self.origin.clone(), error })
+        of_columns(&columns, labels, self.chosen.names.as_ref(), &self.origin)
     }
 
     /// A column of numbers.

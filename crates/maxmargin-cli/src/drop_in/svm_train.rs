@@ -207,16 +207,6 @@ impl Session<'_> {
         fit(training, data, self.workers, self.plan.quiet)
     }
 
-    /// Some rows to train on; of a table of kernel values their columns only.
-    fn part(&self, data: &Dataset, rows: &[usize]) -> Result<Dataset, Ending> {
-        let part = data.select_rows(rows);
-        if !matches!(self.plan.params.kernel, KernelParams::Precomputed) {
-            return Ok(part);
-        }
-        let names: Vec<String> = rows.iter().map(|&row| data.name(row)).collect();
-        Ok(part.select_columns(&names)?)
-    }
-
     /// How good the folds are that were left out.
     fn cross_validate(&self, data: &Dataset, folds: usize, random: &mut Random) -> Result<String, Ending> {
         let rows = data.rows();
@@ -236,7 +226,7 @@ impl Session<'_> {
         let targets = numbers(data)?;
         let mut scores = Scores::default();
         for (out, kept) in folds.each() {
-            let part = self.part(data, &kept)?;
+            let part = self.training.part_of(data, &kept)?;
             let predicted = if task.is_classification() && part.labels().classes().len() < 2 {
                 // One class is all that there is to say.
                 vec![targets[kept[0]]; out.len()]
@@ -259,7 +249,7 @@ impl Session<'_> {
             let folds = Folds::plain(data.rows(), FOLDS.min(data.rows()), random);
             let mut residuals = Vec::new();
             for (out, kept) in folds.each() {
-                let model = self.fit(self.training, &self.part(data, &kept)?)?;
+                let model = self.fit(self.training, &self.training.part_of(data, &kept)?)?;
                 let found = model.predict(&data.select_rows(&out), self.workers)?;
                 residuals.extend(out.iter().zip(found.numbers()).map(|(&row, found)| targets[row] - found));
             }
@@ -310,7 +300,7 @@ impl Session<'_> {
                 continue;
             }
             let at = |places: &[usize]| places.iter().map(|&place| rows[place]).collect::<Vec<usize>>();
-            let part = self.part(data, &at(&kept))?;
+            let part = self.training.part_of(data, &at(&kept))?;
             let training = self.of_classes(&part)?;
             let model = self.fit(&training, &part)?;
             let points = model.align(&data.select_rows(&at(&out)))?.points;

@@ -117,6 +117,9 @@ pub(crate) fn problem(page: &mut Page, model: &Model) {
         let one = |(label, &weight): (&Label, &f64)| format!("{} {}", short(label.text()), number(weight, 4));
         page.line("weights", &listed(parts.classes.iter().zip(weights).map(one), 8));
     }
+    if let Some(found) = model.machines().first().and_then(|machine| machine.calibration.as_ref()) {
+        page.line("calibrated", &calibration(found, parts.joint.is_some()));
+    }
     let minimises_nothing = ["perceptron", "kernel-perceptron", "lda"].contains(&parts.solver.as_str());
     if minimises_nothing {
         return page.line("bias", parts.bias.name());
@@ -137,14 +140,13 @@ pub(crate) fn problem(page: &mut Page, model: &Model) {
     }
     let norm = if parts.norm == Norm::L1 { ", norm l1" } else { "" };
     page.line("loss", &format!("{}{norm}, bias {}", parts.loss.name(), parts.bias.name()));
-    if let Some(text) = model.machines().first().and_then(|machine| machine.calibration.as_ref()).map(calibration) {
-        page.line("calibrated", &text);
-    }
 }
 
 /// What is known of probabilities.
-fn calibration(found: &Calibration) -> String {
+fn calibration(found: &Calibration, together: bool) -> String {
     match found {
+        // One factor for all classes leaves the largest value the largest.
+        Calibration::Sigmoid { .. } if together => "probabilities that agree with the prediction".into(),
         Calibration::Slopes(_) => {
             "probabilities that rise with the decision value and agree with the prediction".into()
         }

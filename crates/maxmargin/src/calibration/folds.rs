@@ -35,7 +35,7 @@ impl Training {
             if out.is_empty() {
                 continue;
             }
-            let part = data.select_rows(&kept);
+            let part = self.part_of(data, &kept)?;
             let beginning = Beginning::Part { model, rows: &kept };
             let trained = self.fit_from(&part, beginning, workers, control)?;
             if matches!(trained.stop(), Stop::Interrupted | Stop::TimeLimit) {

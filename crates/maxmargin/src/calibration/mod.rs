@@ -40,7 +40,8 @@ pub enum Calibration {
     ///
     /// so it rises with f, and is above ½ just where the positive class is predicted.
     Slopes([f64; 4]),
-    /// Platt's sigmoid, which may say that the class that is not predicted is the likelier one
+    /// Platt's sigmoid, which may say that the class that is not predicted is the likelier one; of classes trained together the factor a on all
+    /// of their values, with b = 0, which may not
     ///
     /// ```text
     /// p = σ(a f + b)                                                                                            (PR.2)

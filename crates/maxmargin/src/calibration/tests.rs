@@ -233,3 +233,26 @@ fn a_broken_control_breaks_the_calibration_off() {
         assert!(matches!(found, ControlFlow::Break(Stop::Interrupted)));
     }
 }
+
+#[test]
+fn a_table_of_kernel_values_is_calibrated_as_the_kernel_is() {
+    let data = generate("blobs", 60, 4).unwrap();
+    let row = |i: usize| data.matrix().row(i);
+    let value = |i: usize, j: usize| {
+        let square: f64 = row(i).iter().zip(row(j)).map(|(a, b)| (a - b) * (a - b)).sum();
+        (-0.5 * square).exp()
+    };
+    let table: Vec<f64> = (0..60).flat_map(|i| (0..60).map(move |j| (i, j))).map(|(i, j)| value(i, j)).collect();
+    let table = Dataset::new(crate::data::Matrix::dense(60, 60, table).unwrap(), data.labels().clone()).unwrap();
+    let precomputed = TrainingParams { kernel: KernelParams::Precomputed, ..rbf(0.5) };
+    for held in [Held::LeaveOneOut, Held::Folds(4)] {
+        let how = CalibrationParams { held: Some(held), platt: false };
+        let slopes = |model: Model| match model.machines()[0].calibration {
+            Some(Calibration::Slopes(slopes)) => slopes,
+            _ => panic!("no slopes"),
+        };
+        let (own, of_table) =
+            (slopes(calibrated(&rbf(0.5), &data, how)), slopes(calibrated(&precomputed, &table, how)));
+        assert!(own.iter().zip(of_table).all(|(a, b)| (a - b).abs() < 1e-4), "{held:?}: {own:?} {of_table:?}");
+    }
+}

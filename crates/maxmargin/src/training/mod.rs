@@ -16,7 +16,7 @@ use crate::control::{Control, Progress};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
-use crate::kernel::{Kernel, KernelFunction, Points};
+use crate::kernel::{Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Model, ModelParts, Pairing};
 use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
@@ -207,6 +207,25 @@ impl Training {
         }
         pool_support_vectors(&mut parts, expansions, &points);
         Model::new(parts)
+    }
+
+    /// Some rows of data to train on by themselves, as for a fold: of a table of kernel values their columns only.
+    ///
+    /// # Errors
+    /// When a row of a table has no column.
+    pub fn part_of(&self, data: &Dataset, rows: &[usize]) -> Result<Dataset, Error> {
+        let part = data.select_rows(rows);
+        if !matches!(self.params.kernel, KernelParams::Precomputed) {
+            return Ok(part);
+        }
+        if data.columns() != data.rows() {
+            return Err(Error::Shape {
+                operation: "part of a table",
+                left: format!("{} columns", data.columns()),
+                right: format!("{} rows: the table must be square", data.rows()),
+            });
+        }
+        part.select_columns(&rows.iter().map(|&row| data.name(row)).collect::<Vec<_>>())
     }
 
     /// A label for each row: its own, one against the rest, or, where there are no classes, one for all rows.
