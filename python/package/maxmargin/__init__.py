@@ -1,0 +1,30 @@
+"""Support vector machines and kernel classifiers: exact, certified, fast, behind scikit-learn's interface.
+
+>>> import maxmargin
+>>> model = maxmargin.SVC().fit([[0.0], [1.0]], ["no", "yes"])
+>>> model.predict([[0.9]])
+array(['yes'], dtype='<U3')
+>>> model.certificate_.gap < 1e-9
+True
+"""
+
+from ._certificate import Certificate
+from ._engine import __version__
+from ._errors import ConvergenceWarning, DataConversionWarning, InputError, InternalError, NotFittedError
+from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
+
+__all__ = [
+    "Certificate",
+    "ConvergenceWarning",
+    "DataConversionWarning",
+    "InputError",
+    "InternalError",
+    "NotFittedError",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "SVC",
+    "SVDD",
+    "SVR",
+    "__version__",
+]

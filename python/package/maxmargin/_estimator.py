@@ -1,0 +1,162 @@
+"""The estimator contract of scikit-learn, kept without importing scikit-learn: it is asked only when it is there."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ._errors import not_fitted
+
+_UNCHANGED = "$UNCHANGED$"
+
+
+class Estimator:
+    """Parameters by name, a readable form, tags, and requests for metadata."""
+
+    # Keyword arguments that methods take beside X and y, for metadata routing.
+    _metadata: dict[str, tuple[str, ...]] = {}
+    _estimator_type: str | None = None
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        if cls.__init__ is object.__init__:
+            return []
+        parameters = inspect.signature(cls.__init__).parameters.values()
+        return sorted(p.name for p in parameters if p.name != "self" and p.kind is not p.VAR_KEYWORD)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **params: Any):
+        """Sets parameters by name; they are checked when the estimator is fitted."""
+        known = self._parameter_names()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {known!r}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if not _same(value, defaults[name].default)
+        ]
+        text = f"{type(self).__name__}({', '.join(changed)})"
+        return text if len(text) <= N_CHAR_MAX else text[:N_CHAR_MAX] + "..."
+
+    def __getstate__(self) -> dict[str, Any]:
+        from . import __version__
+
+        return {**self.__dict__, "_maxmargin_version": __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        state.pop("_maxmargin_version", None)
+        self.__dict__.update(state)
+
+    def _check_is_fitted(self) -> None:
+        if not hasattr(self, "n_features_in_"):
+            raise not_fitted(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self):
+        """What scikit-learn wants to know of an estimator."""
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags, TransformerTags
+
+        kind = self._estimator_type
+        supervised = kind in ("classifier", "regressor")
+        tags = Tags(
+            estimator_type=kind,
+            target_tags=TargetTags(required=supervised),
+            classifier_tags=ClassifierTags() if kind == "classifier" else None,
+            regressor_tags=RegressorTags() if kind == "regressor" else None,
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
+            input_tags=InputTags(sparse=True),
+        )
+        return tags
+
+    # Metadata routing: https://scikit-learn.org/stable/metadata_routing.html
+
+    def get_metadata_routing(self):
+        """Which keyword arguments each method asks for."""
+        from sklearn.utils._metadata_requests import MetadataRequest
+
+        request = MetadataRequest(owner=self)
+        asked = getattr(self, "_requests", {})
+        for method, names in self._metadata.items():
+            for name in names:
+                getattr(request, method).add_request(param=name, alias=asked.get((method, name)))
+        return request
+
+    def _request(self, method: str, given: dict[str, Any]):
+        asked = dict(getattr(self, "_requests", {}))
+        asked.update({(method, name): value for name, value in given.items() if value != _UNCHANGED})
+        self._requests = asked
+        return self
+
+    def set_fit_request(self, *, sample_weight: bool | str | None = _UNCHANGED):
+        """Asks for keyword arguments of `fit` to be passed on by scikit-learn's meta-estimators."""
+        return self._request("fit", {"sample_weight": sample_weight})
+
+    def set_score_request(self, *, sample_weight: bool | str | None = _UNCHANGED):
+        """Asks for keyword arguments of `score` to be passed on by scikit-learn's meta-estimators."""
+        return self._request("score", {"sample_weight": sample_weight})
+
+
+class Classifier(Estimator):
+    """An estimator that predicts classes."""
+
+    _estimator_type = "classifier"
+    _metadata = {"fit": ("sample_weight",), "score": ("sample_weight",)}
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The share of rows whose class is predicted rightly."""
+        right = np.asarray(self.predict(X)) == np.asarray(y).ravel()
+        return float(np.average(right, weights=sample_weight))
+
+
+class Regressor(Estimator):
+    """An estimator that predicts numbers."""
+
+    _estimator_type = "regressor"
+    _metadata = {"fit": ("sample_weight",), "score": ("sample_weight",)}
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The coefficient of determination, 1 − Σ(y − f)²/Σ(y − ȳ)²; 1 for a constant y that is met, 0 for one that is not."""
+        y = np.asarray(y, dtype=np.float64).ravel()
+        weight = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        residual = float(np.sum(weight * (y - self.predict(X)) ** 2))
+        total = float(np.sum(weight * (y - np.average(y, weights=weight)) ** 2))
+        if total == 0.0:
+            return 1.0 if residual == 0.0 else 0.0
+        return 1.0 - residual / total
+
+
+class OutlierDetector(Estimator):
+    """An estimator that predicts whether a row is usual (1) or not (−1)."""
+
+    _estimator_type = "outlier_detector"
+    _metadata = {"fit": ("sample_weight",)}
+
+    def fit_predict(self, X, y=None, **kwargs):
+        """Fits, and says of the same rows whether they are usual."""
+        return self.fit(X, **kwargs).predict(X)
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default."""
+    if value is default:
+        return True
+    try:
+        return type(value) is type(default) and bool(value == default)
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,341 @@
+"""From checked data to a fitted estimator: the one place where the engine is called to train."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+
+from . import _engine
+from ._certificate import certificate_of
+from ._errors import ConvergenceWarning, InputError, known_to_sklearn, not_fitted
+from ._estimator import Estimator
+from ._input import Rows, engine_names, read_rows, read_targets, read_weights, words_of
+from ._parameters import Rule, boolean, instance, integer, number, one_of
+from ._progress import Line
+from ._threads import threads
+
+# Bytes for kernel values where cache_size does not say otherwise: never less than this.
+_LEAST_MEMORY = 256 << 20
+
+ENGINE_RULES: dict[str, tuple[Rule, ...]] = {
+    "n_jobs": (integer(), one_of(None)),
+    "max_time": (number(above=0), one_of(None)),
+    "progress": (boolean(),),
+    "checkpoint": (instance((str, os.PathLike), "a path"), one_of(None)),
+}
+"""The rules of the parameters that every estimator of the engine has."""
+
+
+def params(**changed: Any) -> dict[str, Any]:
+    """What to train, in the engine's words; what is not named has its default."""
+    known: dict[str, Any] = dict(
+        task="classification",  # or regression, nu-regression, one-class, svdd
+        task_number=0.0,  # epsilon or nu of the task
+        kernel="linear",
+        penalty="c",  # or lambda, nu, hard, none
+        penalty_number=1.0,
+        norm="l2",
+        loss=None,  # or hinge, squared, logistic
+        bias="explicit",  # or folded, none
+        solver=None,
+        multiclass=None,  # or ovo, ovr, joint, crammer-singer
+        tolerance=1e-3,
+        gap=None,
+        max_iterations=None,
+        memory=free_memory(),
+        seed=0,
+        averaged=False,
+        shrinkage="0.001",
+        threshold="least-error",
+        class_weights=None,  # one a class
+    )
+    unknown = set(changed) - set(known)
+    if unknown:
+        raise TypeError(f"the engine knows no {sorted(unknown)}")
+    known.update(changed)
+    for name in ("task_number", "penalty_number", "tolerance"):
+        known[name] = float(known[name])
+    return known
+
+
+def free_memory() -> int:
+    """Half of the memory that is free; 2 GiB where that is not known."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return max(int(line.split()[1]) * 512, _LEAST_MEMORY)
+    except (OSError, ValueError):
+        pass
+    return 2 << 30
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed for the engine. None is 0: the same call gives the same answer."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise InputError(f"random_state is {random_state}, but it must be 0 or more")
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**31 - 1))
+    raise InputError(f"{random_state!r} cannot be used to seed a generator: give a whole number, a RandomState or None")
+
+
+class Fit:
+    """A model with what it was trained on, as long as that is needed to give it probabilities when they are asked for."""
+
+    def __init__(self, model: _engine.Model, rows: Rows | None, answers: dict[str, Any], asked: dict[str, Any]) -> None:
+        self.model = model
+        self.parts: dict[str, Any] = json.loads(model.describe())
+        self.rows = rows
+        self.answers = answers
+        self.asked = asked
+        self._lock = threading.Lock()
+
+    def with_probabilities(self, thread_count: int, how: str = "auto") -> _engine.Model:
+        """The model with its probabilities, which are made when they are first asked for."""
+        with self._lock:
+            if not self.model.has_probabilities:
+                if self.rows is None:
+                    raise InputError(
+                        "probabilities are made from the training data, which this model no longer has\n"
+                        "help: fit with probability=True, or ask for predict_proba before the model is saved"
+                    )
+                self.model = _engine.calibrate(self.model, self.rows.data, self.answers, self.asked, thread_count, how)
+                self.parts = json.loads(self.model.describe())
+            return self.model
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.model.to_bytes(), "asked": self.asked, "classes": self.answers["classes"]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(_engine.Model.from_bytes(state["model"]), None, answers(state["classes"]), state["asked"])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Fit:
+        # A model never changes, and neither does what it was trained on.
+        return Fit(self.model, self.rows, self.answers, self.asked)
+
+
+def answers(
+    classes: list[str] | None = None,
+    codes: np.ndarray | None = None,
+    targets: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    names: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """What is known of rows beside their numbers, in the engine's words."""
+    return dict(classes=classes or [], codes=codes, targets=targets, weights=weights, names=engine_names(names))
+
+
+class EngineEstimator(Estimator):
+    """An estimator that is trained by the engine.
+
+    Its fitted attributes: `certificate_`, `stop_reason_`, `history_`, `notes_`, `solver_`.
+    """
+
+    _fit: Fit
+
+    def _threads(self) -> int:
+        return threads(getattr(self, "n_jobs", None))
+
+    def _read(self, X: Any) -> _engine.Data:
+        """Rows to predict."""
+        if not hasattr(self, "_fit"):
+            raise not_fitted(self)
+        return read_rows(self, X, self._threads(), reset=False).data
+
+    def _train(
+        self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], polish: bool = True, keep_rows: bool = False
+    ) -> None:
+        """Trains, and sets what every estimator has afterwards. `keep_rows` where probabilities may be asked for later."""
+        start = self._fit.model if getattr(self, "warm_start", False) and hasattr(self, "_fit") else None
+        line = Line(type(self).__name__) if getattr(self, "progress", False) or getattr(self, "verbose", False) else None
+        checkpoint = getattr(self, "checkpoint", None)
+        try:
+            model, history, failure = _engine.fit(
+                rows.data,
+                known,
+                asked,
+                self._threads(),
+                max_time=getattr(self, "max_time", None),
+                start=start,
+                checkpoint=checkpoint,
+                progress=line,
+                polish=polish,
+            )
+        finally:
+            if line is not None:
+                line.close()
+        if failure:
+            warnings.warn(failure, RuntimeWarning, stacklevel=3)
+        self._set_fit(Fit(model, rows if keep_rows else None, known, asked), history)
+        if model.stop != "converged":
+            self._warn_of_stop(model.stop)
+
+    def _set_fit(self, fit: Fit, history: list[Any]) -> None:
+        self._fit = fit
+        self.stop_reason_ = fit.model.stop
+        self.history_ = np.array(
+            [(s, m, i, np.nan if v is None else v, np.nan if g is None else g) for s, m, i, v, g in history],
+            dtype=[("seconds", "f8"), ("machine", "i8"), ("iteration", "i8"), ("violation", "f8"), ("gap", "f8")],
+        )
+        self.certificate_ = certificate_of(fit.parts)
+        self.solver_ = fit.parts["solver"]
+        notes = [note for machine in fit.parts["machines"] for note in machine["notes"]]
+        notes += [m["evidence"]["none"] for m in fit.parts["machines"] if "none" in m["evidence"] and not fit.parts.get("joint")]
+        self.notes_ = list(dict.fromkeys(notes))
+
+    def _warn_of_stop(self, stop: str) -> None:
+        said = {
+            "iteration-limit": self._iteration_warning(),
+            "time-limit": f"The fit was stopped after max_time={getattr(self, 'max_time', None)} seconds.",
+            "stalled": "The solver could get no nearer to the tolerance in this arithmetic.",
+            "diverged": "The weights grow without bound: the classes can be separated, and there is no penalty on the weights.",
+        }
+        certificate = self.certificate_
+        how_good = "" if certificate is None else f" The relative gap is {certificate.relative_gap:.2e}."
+        warnings.warn(said.get(stop, stop) + how_good, known_to_sklearn(ConvergenceWarning), stacklevel=4)
+
+    def _iteration_warning(self) -> str:
+        limit = getattr(self, "max_iter", -1)
+        return (
+            f"Solver terminated early (max_iter={limit}).  Consider pre-processing your data with StandardScaler or MinMaxScaler."
+        )
+
+    # Files and pictures
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to our file (`.mm`), which `maxmargin predict` and `maxmargin inspect` read, too."""
+        self._exported().save(path)
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """The model in ONNX, as bytes, and in a file where one is named."""
+        content = self._exported().to_onnx()
+        if path is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        return content
+
+    def to_libsvm(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The model in LIBSVM's text, and in a file where one is named.
+
+        A linear model is written with its support vectors as long as the training data is at hand, else with one vector a machine.
+        """
+        rows = self._fit.rows if hasattr(self, "_fit") else None
+        text = self._exported().to_libsvm(rows.data if rows is not None else None)
+        if path is not None:
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+        return text
+
+    def _exported(self) -> _engine.Model:
+        """The model in the user's own words."""
+        if not hasattr(self, "_fit"):
+            raise not_fitted(self)
+        if not hasattr(self, "classes_"):
+            return self._fit.model
+        words = words_of(self.classes_)
+        if len(set(words)) < len(words):
+            raise InputError(f"labels that differ only in their type cannot be told apart in a file: {words}")
+        return self._fit.model.relabelled(words)
+
+    def plot(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        columns: tuple[str, str] | tuple[int, int] | None = None,
+        path: str | os.PathLike[str] | None = None,
+        title: str | None = None,
+        width: int = 900,
+        height: int = 700,
+    ) -> Picture:
+        """Draws what the model decides over two of its columns, with the rows given.
+
+        Parameters
+        ----------
+        X, y : array-like, optional
+            Rows to draw. A linear model is not drawn without.
+        columns : pair of names or of numbers counted from 0, optional
+            The columns across and up, for models of more than two; the others are held at their mean.
+        path : path, optional
+            Where to write the picture: `.svg` or `.png`.
+        title : str, optional
+            The title; None for kernel, penalty, support vectors, training errors and gap.
+        width, height : int
+            In pixels.
+
+        Returns
+        -------
+        Picture
+            Shown by notebooks, and written by its `save`.
+        """
+        model = self._exported()
+        data = known = None
+        if X is not None:
+            rows = read_rows(self, X, self._threads(), reset=False)
+            data, known = rows.data, self._answers_for(rows, y)
+        chosen = None
+        if columns is not None:
+            first, second = columns
+            names = self._fit.parts["names"]
+            chosen = tuple(
+                (names[c] if names else str(c + 1)) if isinstance(c, (int, np.integer)) else str(c) for c in (first, second)
+            )
+        common = dict(columns=chosen, title=title, width=width, height=height, threads=self._threads())
+        picture = Picture(lambda png: model.picture(data, known, png=png, **common))
+        if path is not None:
+            picture.save(path)
+        return picture
+
+    def _answers_for(self, rows: Rows, y: Any, sample_weight: Any = None) -> dict[str, Any]:
+        """What is known of rows other than those of a fit, in the words of this model."""
+        names = getattr(self, "feature_names_in_", None)
+        weights = read_weights(sample_weight, len(rows), negative=True)
+        if y is None or self._estimator_type == "outlier_detector":
+            return answers(names=names, weights=weights)
+        if not hasattr(self, "classes_"):
+            return answers(targets=read_targets(y, len(rows), type(self).__name__), names=names, weights=weights)
+        values = np.asarray(y).ravel()
+        codes = np.minimum(np.searchsorted(self.classes_, values), len(self.classes_) - 1)
+        if len(values) != len(rows) or np.any(self.classes_[codes] != values):
+            raise InputError("y must have one label a row, each of them known to the model")
+        return answers(words_of(self.classes_), codes.astype(np.uint32), names=names, weights=weights)
+
+    def verify(self, X: Any, y: Any = None, sample_weight: Any = None) -> bool:
+        """Whether the certificate is true of the training data: computed anew, trusting nothing but the model's coefficients."""
+        self._read(X)
+        rows = read_rows(self, X, self._threads(), reset=False)
+        known = self._answers_for(rows, y, sample_weight)
+        found = json.loads(self._fit.model.verify(rows.data, known, self._threads()))
+        return bool(found["same_data"]) and not found["disagreements"]
+
+
+class Picture:
+    """A picture of a model. Notebooks show it; `save` writes it as `.svg` or `.png`."""
+
+    def __init__(self, draw: Any) -> None:
+        self._draw = draw
+        self.svg: bytes = draw(False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg.decode("utf-8")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the picture in the format that the name asks for."""
+        name = os.fspath(path)
+        ending = name.lower().rpartition(".")[2]
+        if ending not in ("svg", "png"):
+            raise InputError(f"the picture's name {name!r} ends neither in .svg nor in .png")
+        content = self.svg if ending == "svg" else self._draw(True)
+        with open(name, "wb") as file:
+            file.write(content)

@@ -1,0 +1,331 @@
+"""What users hand over, checked and brought into a form that the engine takes: without a copy wherever its layout allows.
+
+| given | taken |
+| --- | --- |
+| C-contiguous float32 or float64 | as it is |
+| float16, bool and integers of 8 or 16 bits | a copy in float32, which holds them exactly |
+| other numbers, other layouts, lists | a copy in float64 (float32 stays float32) |
+| scipy CSR of float32 or float64, 32-bit indices, columns sorted | as it is |
+| CSR with 64-bit indices | as it is, but for a copy of the indices in 32 bits |
+| other sparse formats | a copy as CSR |
+| pandas and polars frames | as the array they hold, or a copy where columns are stored one by one; names are kept |
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._engine import Data
+from ._errors import DataConversionWarning, InputError, known_to_sklearn
+
+
+@dataclass
+class Rows:
+    """Rows as the engine takes them, and as Python keeps them."""
+
+    data: Data
+    array: Any  # a numpy array, or a CSR matrix of scipy's
+    names: np.ndarray | None
+
+    @property
+    def sparse(self) -> bool:
+        return is_sparse(self.array)
+
+    def __len__(self) -> int:
+        return self.array.shape[0]
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of scipy's."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def read_rows(estimator: Any, X: Any, threads: int, reset: bool) -> Rows:
+    """Checks X, and takes it in; `reset` in a fit, which learns the columns, else they are compared with those learnt."""
+    name = type(estimator).__name__
+    names = _names(X)
+    if not reset:
+        _compare_names(estimator, names)
+    array = _sparse(X) if is_sparse(X) else _dense(X, name)
+    _check_shape(array.shape, name)
+    if not reset and array.shape[1] != estimator.n_features_in_:
+        raise InputError(
+            f"X has {array.shape[1]} features, but {name} is expecting {estimator.n_features_in_} features as input."
+        )
+    rows = Rows(_to_engine(array, threads), array, names)
+    if reset:
+        estimator.n_features_in_ = array.shape[1]
+        if names is not None:
+            estimator.feature_names_in_ = names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+    return rows
+
+
+def _to_engine(array: Any, threads: int) -> Data:
+    try:
+        if is_sparse(array):
+            return Data.sparse(*array.shape, array.indptr, array.indices, array.data)
+        return Data.dense(array, threads)
+    except InputError as error:
+        message = str(error)
+        if " is NaN" in message:
+            raise InputError(f"Input X contains NaN: {message}") from None
+        if " is inf" in message or " is -inf" in message:
+            raise InputError(f"Input X contains infinity or a value too large for {array.dtype!r}: {message}") from None
+        raise
+
+
+def _sparse(X: Any) -> Any:
+    """A CSR matrix of floating-point numbers with sorted columns, none of them twice."""
+    if getattr(X, "ndim", 2) != 2:
+        raise InputError(f"Expected 2D input, got a sparse array of {X.ndim} dimension(s) instead")
+    if X.dtype.kind == "c":
+        raise InputError("Complex data not supported")
+    given = X
+    X = X.tocsr()
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    if not X.has_canonical_format:
+        if X is given:
+            X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _dense(X: Any, name: str) -> np.ndarray:
+    """A C-contiguous array of two dimensions, float32 or float64."""
+    if hasattr(X, "to_numpy"):
+        array = np.asarray(X.to_numpy())
+    elif hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray) and hasattr(X, "__dlpack__"):
+        array = np.from_dlpack(X)
+    else:
+        array = np.asarray(X)
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "c":
+        raise InputError("Complex data not supported")
+    if kind in "USMm":
+        raise InputError(f"{name} works on numbers, but X is an array of {array.dtype}: turn it into numbers first")
+    if array.ndim != 2:
+        _refuse_dimensions(array, name)
+    if kind == "O":
+        array = array.astype(np.float64)
+    elif kind == "f" and size in (4, 8):
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    else:
+        small = kind == "b" or size <= 2
+        array = array.astype(np.float32 if small else np.float64)
+    if type(array) is not np.ndarray:
+        array = np.asarray(array).view(np.ndarray)
+    return np.require(array, requirements=["C", "A"])
+
+
+def _refuse_dimensions(array: np.ndarray, name: str) -> None:
+    if array.ndim == 0:
+        raise InputError(
+            f"Expected 2D array, got scalar array instead:\narray={array}.\n"
+            "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+            "or array.reshape(1, -1) if it contains a single sample."
+        )
+    if array.ndim == 1:
+        shown = np.array2string(array, threshold=10)
+        raise InputError(
+            f"Expected 2D array, got 1D array instead:\narray={shown}.\n"
+            "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+            "or array.reshape(1, -1) if it contains a single sample."
+        )
+    raise InputError(f"Found array with dim {array.ndim}, while dim <= 2 is required by {name}.")
+
+
+def _check_shape(shape: tuple[int, ...], name: str) -> None:
+    for count, what in zip(shape, ("sample(s)", "feature(s)")):
+        if count == 0:
+            raise InputError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required by {name}.")
+
+
+def _names(X: Any) -> np.ndarray | None:
+    """The names of a frame's columns, where all are text."""
+    columns = getattr(X, "columns", None)
+    if columns is None or isinstance(X, np.ndarray):
+        return None
+    names = np.asarray(list(columns), dtype=object)
+    kinds = sorted({type(name).__name__ for name in names})
+    if kinds == ["str"]:
+        return names
+    if "str" in kinds:
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, "
+            f"but your input has {kinds} as feature name / column name types. "
+            "If you want feature names to be stored and validated, you must convert them all to strings, "
+            "by using X.columns = X.columns.astype(str) for example."
+        )
+    return None
+
+
+def _compare_names(estimator: Any, names: np.ndarray | None) -> None:
+    learnt = getattr(estimator, "feature_names_in_", None)
+    name = type(estimator).__name__
+    if learnt is None and names is None:
+        return
+    if learnt is None:
+        warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
+        return
+    if names is None:
+        warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=4)
+        return
+    if len(learnt) == len(names) and np.all(learnt == names):
+        return
+    known, found = set(learnt), set(names)
+    message = "The feature names should match those that were passed during fit.\n"
+    for title, odd in (
+        ("Feature names unseen at fit time:", sorted(found - known)),
+        ("Feature names seen at fit time, yet now missing:", sorted(known - found)),
+    ):
+        if odd:
+            shown = odd[:5] + (["..."] if len(odd) > 5 else [])
+            message += title + "\n" + "".join(f"- {entry}\n" for entry in shown)
+    if known == found:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise InputError(message)
+
+
+def engine_names(names: np.ndarray | None) -> list[str] | None:
+    """Names for the engine, which wants each once."""
+    return None if names is None or len(set(names)) < len(names) else [str(name) for name in names]
+
+
+def _column(y: Any, rows: int, name: str) -> np.ndarray:
+    """One value a row."""
+    if y is None:
+        raise InputError(
+            f"{name} requires y to be passed, but the target y is None. "
+            "Expected array-like (array or non-string sequence), got None"
+        )
+    if is_sparse(y):
+        raise InputError("y is sparse: give one label a row, as a full array")
+    if isinstance(y, str) or np.ndim(y) == 0 and not hasattr(y, "__len__"):
+        raise InputError(f"y is {y!r}, expected one value a row")
+    array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if array.dtype.kind == "c":
+        raise InputError("Complex data not supported")
+    if array.ndim == 2 and array.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. "
+            "Please change the shape of y to (n_samples,), for example using ravel().",
+            known_to_sklearn(DataConversionWarning),
+            stacklevel=5,
+        )
+        array = array.ravel()
+    if array.ndim != 1:
+        raise InputError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
+    if len(array) != rows:
+        raise InputError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(array)}]")
+    return array
+
+
+def _refuse_gaps(array: np.ndarray, what: str) -> None:
+    """Refuses numbers that are not finite."""
+    if array.dtype.kind == "O":
+        if any(value is None or value != value for value in array):
+            raise InputError(f"Input {what} contains NaN.")
+        return
+    if array.dtype.kind != "f" or np.isfinite(array).all():
+        return
+    row = int(np.flatnonzero(~np.isfinite(array))[0])
+    if np.isnan(array).any():
+        row = int(np.flatnonzero(np.isnan(array))[0])
+        raise InputError(f"Input {what} contains NaN: the value in row {row + 1} is nan")
+    raise InputError(
+        f"Input {what} contains infinity or a value too large for {array.dtype!r}: the value in row {row + 1} is {array[row]}"
+    )
+
+
+def read_classes(y: Any, rows: int, name: str, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels, sorted, and the place of each row's label among them."""
+    array = _column(y, rows, name)
+    _refuse_gaps(array, "y")
+    if array.dtype.kind == "f" and np.any(array != np.floor(array)):
+        raise InputError(
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes "
+            "on a regression target with continuous values."
+        )
+    try:
+        classes, codes = np.unique(array, return_inverse=True)
+    except TypeError:
+        raise TypeError(f"labels of several types cannot be sorted: {sorted({type(v).__name__ for v in array})}") from None
+    if len(classes) < least:
+        raise InputError(
+            f"The number of classes has to be greater than one; got {len(classes)} class: all rows have the label {classes[0]!r}"
+        )
+    return classes, codes.ravel().astype(np.uint32)
+
+
+def read_targets(y: Any, rows: int, name: str) -> np.ndarray:
+    """The number of each row."""
+    array = _column(y, rows, name)
+    if array.dtype.kind in "USMm":
+        raise InputError(f"{name} predicts numbers, but y is an array of {array.dtype}")
+    array = np.require(array.astype(np.float64, copy=False), requirements=["C", "A"])
+    _refuse_gaps(array, "y")
+    return array
+
+
+def read_weights(sample_weight: Any, rows: int, negative: bool = False) -> np.ndarray | None:
+    """The weight of each row; `negative` ones leave their rows out, as weights of 0 do, where that is the custom."""
+    if sample_weight is None:
+        return None
+    given = sample_weight.to_numpy() if hasattr(sample_weight, "to_numpy") else sample_weight
+    weights = np.asarray(given)
+    if weights.dtype.kind not in "biuf":
+        weights = weights.astype(np.float64)
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.ndim != 1:
+        raise InputError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+    if len(weights) != rows:
+        raise InputError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}!")
+    weights = np.require(weights.astype(np.float64), requirements=["C", "A"])
+    _refuse_gaps(weights, "sample_weight")
+    if negative:
+        weights = np.maximum(weights, 0.0)
+    if not np.any(weights > 0.0):
+        raise InputError("Invalid input - all samples have zero or negative weights.")
+    return weights
+
+
+def read_class_weights(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    """What a row of each class counts, beside its own weight."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise InputError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}")
+        mass = np.bincount(codes, weights=weights, minlength=len(classes)).astype(np.float64)
+        return np.divide(mass.sum(), len(classes) * mass, out=np.ones(len(classes)), where=mass > 0)
+    if not hasattr(class_weight, "items"):
+        raise InputError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}")
+    found = np.ones(len(classes))
+    missing = []
+    for place, label in enumerate(classes.tolist()):
+        if label in class_weight:
+            found[place] = class_weight[label]
+        else:
+            missing.append(label)
+    if missing and len(classes) - len(missing) != len(class_weight):
+        raise InputError(f"The classes, {missing}, are not in class_weight")
+    return found
+
+
+def words_of(classes: np.ndarray) -> list[str]:
+    """Labels in words, for files: whole numbers without a point."""
+    if classes.dtype.kind == "f":
+        return [repr(int(label)) if label == int(label) else repr(float(label)) for label in classes]
+    if classes.dtype.kind == "b":
+        return [str(int(label)) for label in classes]
+    return [str(label) for label in classes.tolist()]

@@ -1,0 +1,767 @@
+"""Support vector machines with kernels: SVC, NuSVC, SVR, NuSVR, OneClassSVM and SVDD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._errors import InputError
+from ._estimator import Classifier, OutlierDetector, Regressor
+from ._fitting import answers, params
+from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, words_of
+from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
+from ._parameters import check_parameters, instance, number, one_of
+
+class _Support(KernelMachine):
+    """What all machines of this module share."""
+
+    _rules = {**KERNEL_RULES, **boolean_rules("shrinking", "verbose", "warm_start")}
+
+    def _asked(self, **changed: Any) -> dict[str, Any]:
+        return params(
+            kernel=self._engine_kernel(),
+            tolerance=self.tol,
+            max_iterations=self._max_iterations(),
+            memory=self._memory(),
+            **changed,
+        )
+
+    def _may_polish(self) -> bool:
+        return self.max_iter == -1
+
+
+class _SupportClassifier(Classifier, _Support):
+    """Classes told apart by pairs."""
+
+    _rules = {
+        **_Support._rules,
+        **boolean_rules("break_ties"),
+        "probability": (one_of(None, True, False),),
+        "class_weight": (one_of("balanced", None), instance(dict, "a dict")),
+        "decision_function_shape": (one_of("ovo", "ovr"),),
+    }
+
+    def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **penalty: Any):
+        check_parameters(self, self._rules)
+        name = type(self).__name__
+        rows = self._read_training(X)
+        classes, codes = read_classes(y, len(rows), name)
+        weights = read_weights(sample_weight, len(rows), negative=True)
+        if weights is not None and len(np.unique(codes[weights > 0])) < 2:
+            raise InputError("Invalid input - all samples with positive weights belong to the same class")
+        class_weights = read_class_weights(self.class_weight, classes, codes, weights)
+        plain = bool(np.all(class_weights == 1.0))
+        if not plain and not np.all(class_weights > 0.0):
+            # A class that does not count is one whose rows are left out.
+            weights = (1.0 if weights is None else weights) * np.maximum(class_weights, 0.0)[codes]
+            plain = True
+        known = answers(words_of(classes), codes, weights=weights, names=getattr(self, "feature_names_in_", None))
+        asked = self._asked(multiclass="ovo", class_weights=None if plain else class_weights.tolist(), **penalty)
+        self._train(rows, known, asked, self._may_polish(), keep_rows=True)
+        self.classes_ = classes
+        self.class_weight_ = class_weights
+        self._sign = 1.0 if len(classes) == 2 else -1.0
+        self._set_support(rows, codes)
+        self.n_iter_ = np.array([machine["iterations"] for machine in self._fit.parts["machines"]], dtype=np.int32)
+        if self.probability is True:
+            self._fit.with_probabilities(self._threads())
+        return self
+
+    def _set_support(self, rows: Rows, codes: np.ndarray) -> None:
+        of_vectors = codes[self._fit.model.support_rows.astype(np.int64)]
+        self._keep_support(rows, np.argsort(of_vectors, kind="stable"))
+        self._n_support = np.bincount(of_vectors, minlength=len(self.classes_)).astype(np.int32)
+        self._codes_of_vectors = of_vectors.astype(np.int32)
+
+    @property
+    def n_support_(self) -> np.ndarray:
+        """How many support vectors each class has."""
+        if not hasattr(self, "_fit"):
+            raise AttributeError("n_support_ is there once the model is fitted")
+        return self._n_support
+
+    @property
+    def dual_coef_(self) -> Any:
+        """The coefficients of the support vectors: for each of them one for each class other than its own."""
+        if not hasattr(self, "_fit"):
+            raise AttributeError("dual_coef_ is there once the model is fitted")
+        table = np.zeros((len(self.classes_) - 1, len(self.support_)))
+        for number_, machine in enumerate(self._fit.parts["machines"]):
+            places, coefficients = self._fit.model.expansion(number_)
+            second, first = machine["pairing"]["positive"], machine["pairing"]["negative"]
+            line = np.where(self._codes_of_vectors[places] == first, second - 1, first)
+            table[line, places] = self._sign * coefficients
+        return self._sparse_like_training(table[:, self._order])
+
+    def decision_function(self, X):
+        """How far rows lie on which side.
+
+        Two classes: one number a row, positive for the second class. Several classes: one number for each class (``'ovr'``), or one for
+        each pair (``'ovo'``), positive for the first of the two.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+        """
+        values = self._fit_or_raise().model.values(self._read(X), self._threads())
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        return -values if self.decision_function_shape == "ovo" else _votes_with_values(values, len(self.classes_))
+
+    def predict(self, X):
+        """The class of each row: the one with most votes of the pairs; of those that tie the first, or with ``break_ties`` the one with
+        the largest decision value.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        self._fit_or_raise()
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise InputError("break_ties must be False when decision_function_shape is 'ovo'")
+        if self.break_ties and len(self.classes_) > 2:
+            return self.classes_[np.argmax(self.decision_function(X), axis=1)]
+        return self.classes_[self._fit.model.codes(self._read(X), self._threads())]
+
+    def _fit_or_raise(self):
+        if not hasattr(self, "_fit"):
+            from ._errors import not_fitted
+
+            raise not_fitted(self)
+        return self._fit
+
+    @property
+    def predict_proba(self):
+        """The probability of each class for each row.
+
+        Made from the one fit that there is, without a seed: they rise with the decision value, and no class is likelier than the one that
+        is predicted. Where ``probability`` is None they are made when they are first asked for.
+        """
+        if self.probability is False:
+            raise AttributeError("predict_proba is not available when probability=False")
+        return self._probabilities
+
+    @property
+    def predict_log_proba(self):
+        """The logarithm of `predict_proba`."""
+        if self.probability is False:
+            raise AttributeError("predict_log_proba is not available when probability=False")
+        return lambda X: np.log(self._probabilities(X))
+
+    def _probabilities(self, X):
+        model = self._fit_or_raise().with_probabilities(self._threads())
+        return model.probabilities(self._read(X), self._threads())
+
+
+def _votes_with_values(values: np.ndarray, classes: int) -> np.ndarray:
+    """One number for each class: its votes, and less than ½ by which those that tie are ordered."""
+    votes = np.zeros((len(values), classes))
+    sums = np.zeros((len(values), classes))
+    pair = 0
+    for first in range(classes):
+        for second in range(first + 1, classes):
+            value = values[:, pair]
+            sums[:, first] -= value
+            sums[:, second] += value
+            votes[:, first] += value <= 0
+            votes[:, second] += value > 0
+            pair += 1
+    return votes + sums / (3 * (np.abs(sums) + 1))
+
+
+class SVC(_SupportClassifier):
+    """Support vector classification with kernels.
+
+    ``min ½‖w‖² + C Σ ξ_i``, ``y_i f(x_i) ≥ 1 − ξ_i``, ``ξ_i ≥ 0``; several classes by pairs.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The penalty on slack.
+    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'chi2', 'precomputed'}, str or callable, default='rbf'
+        The kernel: a name, a combination of kernels such as ``'rbf(gamma=0.5) + linear'``, or a function of two lists of rows that
+        returns the table of their kernel values.
+    degree : int, default=3
+        The degree of the polynomial kernel.
+    gamma : {'scale', 'auto'} or float, default='scale'
+        The factor of the kernel: ``'scale'`` is ``1 / (n_features * X.var())``, ``'auto'`` is ``1 / n_features``.
+    coef0 : float, default=0.0
+        The constant of the polynomial and the sigmoid kernel.
+    shrinking : bool, default=True
+        Taken for the sake of scikit-learn: the engine decides.
+    probability : bool or None, default=None
+        Whether `predict_proba` is ready after `fit` (True), when it is first asked for (None), or not there at all (False).
+    tol : float, default=1e-3
+        The largest violation of the optimality conditions. Small problems are solved to the last digits whatever it is.
+    cache_size : float or None, default=None
+        The memory for kernel values in MB; None is half of what is free.
+    class_weight : dict, 'balanced' or None, default=None
+        What a row of each class counts.
+    verbose : bool, default=False
+        The same as `progress`.
+    max_iter : int, default=-1
+        The most steps of the solver; -1 for no limit.
+    decision_function_shape : {'ovr', 'ovo'}, default='ovr'
+        Whether `decision_function` has a column for each class or for each pair of classes.
+    break_ties : bool, default=False
+        Whether classes with as many votes are ordered by their decision values.
+    random_state : int, RandomState instance or None, default=None
+        Taken for the sake of scikit-learn: nothing is drawn.
+    n_jobs : int or None, default=None
+        Threads for `fit` and predictions: None is every core, but one within joblib's workers. The same bits come out for any number.
+    max_time : float or None, default=None
+        Seconds after which a fit stops with what it has, and a warning.
+    warm_start : bool, default=False
+        Whether a fit on the same data begins at the model that is there.
+    progress : bool, default=False
+        Whether a line says how far the fit is.
+    checkpoint : path or None, default=None
+        A file that keeps where the fit is. When it was interrupted, the same call goes on from there, to the same bits; it is removed at
+        the end.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        Primal, dual, gap and largest violation: how good the answer is.
+    stop_reason_ : str
+        ``'converged'``, ``'iteration-limit'``, ``'time-limit'`` or ``'stalled'``.
+    history_ : structured array
+        Seconds, machine, iteration, violation and gap while the solver ran.
+    solver_, notes_ : str, list of str
+        The algorithm, and what it had to say.
+    classes_, support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, fit_status_, shape_fit_, class_weight_,
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import SVC
+    >>> X = np.array([[-1.0, -1], [-2, -1], [1, 1], [2, 1]])
+    >>> y = np.array(["left", "left", "right", "right"])
+    >>> model = SVC(gamma="auto").fit(X, y)
+    >>> model.predict([[-0.8, -1]])
+    array(['left'], dtype='<U5')
+    >>> model.certificate_.relative_gap < 1e-9
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=None,
+        tol=1e-3,
+        cache_size=None,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        n_jobs=None,
+        max_time=None,
+        warm_start=False,
+        progress=False,
+        checkpoint=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.progress = progress
+        self.checkpoint = checkpoint
+
+    _rules = {**_SupportClassifier._rules, "C": (number(above=0),)}
+
+    def fit(self, X, y, sample_weight=None):
+        """Trains on rows X with labels y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; with ``kernel='precomputed'`` the table of their kernel values.
+        y : array-like of shape (n_samples,)
+            The labels: numbers or text.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k means k copies of a row, 0 that it is not there.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_classes(X, y, sample_weight, penalty="c", penalty_number=self.C)
+
+
+class NuSVC(_SupportClassifier):
+    """Support vector classification with ν in the place of C.
+
+    ν is the share of rows that are support vectors at least, and that lie on the wrong side of the margin at most. A ν that no C can
+    give is refused before the work starts.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Above 0, at most 1.
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, decision_function_shape, \
+break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
+        As in `SVC`.
+
+    Attributes
+    ----------
+    certificate_, stop_reason_, history_, classes_, support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import NuSVC
+    >>> X = np.array([[-1.0, -1], [-2, -1], [1, 1], [2, 1]])
+    >>> NuSVC().fit(X, [1, 1, 2, 2]).predict([[-0.8, -1]])
+    array([1])
+    """
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=None,
+        tol=1e-3,
+        cache_size=None,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        n_jobs=None,
+        max_time=None,
+        warm_start=False,
+        progress=False,
+        checkpoint=None,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.progress = progress
+        self.checkpoint = checkpoint
+
+    _rules = {**_SupportClassifier._rules, "nu": (number(above=0, most=1),)}
+
+    def fit(self, X, y, sample_weight=None):
+        """Trains on rows X with labels y; see `SVC.fit`."""
+        return self._fit_classes(X, y, sample_weight, penalty="nu", penalty_number=self.nu)
+
+
+class _OneMachine(_Support):
+    """One decision function: a regression, or what is usual."""
+
+    def _fit_one(self, X: Any, y: Any, sample_weight: Any, **asked: Any):
+        check_parameters(self, self._rules)
+        rows = self._read_training(X)
+        targets = None if y is None else read_targets(y, len(rows), type(self).__name__)
+        weights = read_weights(sample_weight, len(rows), negative=True)
+        known = answers(targets=targets, weights=weights, names=getattr(self, "feature_names_in_", None))
+        self._train(rows, known, self._asked(**asked), self._may_polish())
+        self._keep_support(rows)
+        self.n_iter_ = int(self._fit.parts["machines"][0]["iterations"])
+        return self
+
+    @property
+    def n_support_(self) -> np.ndarray:
+        """How many support vectors there are."""
+        if not hasattr(self, "_fit"):
+            raise AttributeError("n_support_ is there once the model is fitted")
+        return np.array([len(self.support_)], dtype=np.int32)
+
+    @property
+    def dual_coef_(self) -> Any:
+        """The coefficients of the support vectors."""
+        if not hasattr(self, "_fit"):
+            raise AttributeError("dual_coef_ is there once the model is fitted")
+        table = np.zeros((1, len(self.support_)))
+        places, coefficients = self._fit.model.expansion(0)
+        table[0, places] = coefficients
+        return self._sparse_like_training(table)
+
+    def _values(self, X: Any) -> np.ndarray:
+        if not hasattr(self, "_fit"):
+            from ._errors import not_fitted
+
+            raise not_fitted(self)
+        return self._fit.model.values(self._read(X), self._threads())[:, 0]
+
+
+class _SupportRegressor(Regressor, _OneMachine):
+    """Numbers."""
+
+    def predict(self, X):
+        """The number of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._values(X)
+
+
+class SVR(_SupportRegressor):
+    """Support vector regression: differences up to ε cost nothing, larger ones C for each unit beyond.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0
+        As in `SVC`.
+    tol : float, default=1e-3
+        The largest violation of the optimality conditions.
+    C : float, default=1.0
+        The penalty on differences beyond ε.
+    epsilon : float, default=0.1
+        ε
+    shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint
+        As in `SVC`.
+
+    Attributes
+    ----------
+    certificate_, stop_reason_, history_, support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import SVR
+    >>> x = np.linspace(0, 3, 40)[:, None]
+    >>> model = SVR(C=10, epsilon=0.01).fit(x, np.sin(x.ravel()))
+    >>> float(abs(model.predict([[1.5]]) - np.sin(1.5)).max()) < 0.02
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        C=1.0,
+        epsilon=0.1,
+        shrinking=True,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+        max_time=None,
+        warm_start=False,
+        progress=False,
+        checkpoint=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.progress = progress
+        self.checkpoint = checkpoint
+
+    _rules = {**_OneMachine._rules, "C": (number(above=0),), "epsilon": (number(least=0),)}
+
+    def fit(self, X, y, sample_weight=None):
+        """Trains on rows X with numbers y; see `SVC.fit`."""
+        y = [] if y is None else y
+        return self._fit_one(X, y, sample_weight, task="regression", task_number=self.epsilon, penalty_number=self.C)
+
+
+class NuSVR(_SupportRegressor):
+    """Support vector regression with ν in the place of ε: the share of rows that may lie outside of the tube.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Above 0, at most 1.
+    C : float, default=1.0
+        The penalty on differences beyond ε.
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint
+        As in `SVC`.
+
+    Attributes
+    ----------
+    epsilon_ : float
+        The ε that ν came to.
+    certificate_, stop_reason_, history_, support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import NuSVR
+    >>> x = np.linspace(0, 3, 40)[:, None]
+    >>> NuSVR(C=10).fit(x, np.sin(x.ravel())).score(x, np.sin(x.ravel())) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        tol=1e-3,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+        max_time=None,
+        warm_start=False,
+        progress=False,
+        checkpoint=None,
+    ):
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.progress = progress
+        self.checkpoint = checkpoint
+
+    _rules = {**_OneMachine._rules, "C": (number(above=0),), "nu": (number(above=0, most=1),)}
+
+    def fit(self, X, y, sample_weight=None):
+        """Trains on rows X with numbers y; see `SVC.fit`."""
+        y = [] if y is None else y
+        self._fit_one(X, y, sample_weight, task="nu-regression", task_number=self.nu, penalty_number=self.C)
+        self.epsilon_ = float(self._fit.parts["machines"][0].get("epsilon") or 0.0)
+        return self
+
+
+class _OneClass(OutlierDetector, _OneMachine):
+    """What is usual, and what is not."""
+
+    _rules = {**_OneMachine._rules, "nu": (number(above=0, most=1),)}
+    _task: str
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learns what is usual from rows X; y is not looked at. See `SVC.fit` for the weights."""
+        self._fit_one(X, None, sample_weight, task=self._task, task_number=self.nu)
+        self.offset_ = -self.intercept_
+        return self
+
+    def decision_function(self, X):
+        """How far rows lie within (positive) or outside of (negative) what is usual.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._values(X)
+
+    def score_samples(self, X):
+        """The decision values before the threshold is taken off."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X):
+        """1 for rows that are usual, -1 for others."""
+        return np.where(self._values(X) > 0, 1, -1)
+
+
+class OneClassSVM(_OneClass):
+    """Is a row like the others? The half space that holds all but a share ν of the rows, as far from the origin as can be.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0, tol
+        As in `SVC`.
+    nu : float, default=0.5
+        The share of rows that may lie outside at most, and that are support vectors at least.
+    shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint
+        As in `SVC`.
+
+    Attributes
+    ----------
+    offset_ : float
+        ``decision_function = score_samples - offset_``.
+    certificate_, stop_reason_, history_, support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> from maxmargin import OneClassSVM
+    >>> OneClassSVM(gamma="auto").fit([[0.0], [0.44], [0.45], [0.46], [1.0]]).predict([[0.45], [9.0]])
+    array([ 1, -1])
+    """
+
+    _task = "one-class"
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        nu=0.5,
+        shrinking=True,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+        max_time=None,
+        warm_start=False,
+        progress=False,
+        checkpoint=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.progress = progress
+        self.checkpoint = checkpoint
+
+
+class SVDD(_OneClass):
+    """Does a row lie in the smallest ball around the others? Support vector data description.
+
+    ``min R² + 1/(νn) Σ ξ_i``, ``‖φ(x_i) − a‖² ≤ R² + ξ_i``. With a kernel whose ``k(x, x)`` is the same for all rows, such as the Gaussian
+    one, it decides as `OneClassSVM` does.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0, tol, nu, shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint
+        As in `OneClassSVM`.
+
+    Attributes
+    ----------
+    offset_, certificate_, stop_reason_, history_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_
+        As in `OneClassSVM`.
+
+    Examples
+    --------
+    >>> from maxmargin import SVDD
+    >>> SVDD(kernel="linear", nu=0.2).fit([[0.0], [0.44], [0.45], [0.46], [1.0]]).predict([[0.5], [9.0]])
+    array([ 1, -1])
+    """
+
+    _task = "svdd"
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        nu=0.5,
+        shrinking=True,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+        max_time=None,
+        warm_start=False,
+        progress=False,
+        checkpoint=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.progress = progress
+        self.checkpoint = checkpoint

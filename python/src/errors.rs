@@ -1,0 +1,65 @@
+//! Our errors as Python's: what was found, where, and the way out, in one message.
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    maxmargin,
+    InputError,
+    PyValueError,
+    "Data or a parameter that cannot be worked with: what was found, and the way out."
+);
+create_exception!(
+    maxmargin,
+    InternalError,
+    PyRuntimeError,
+    "A bug of ours. The interpreter and its data are unharmed."
+);
+
+/// What ends a call without a result.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The user can do something about it.
+    Input {
+        /// What was found.
+        what: String,
+        /// The way out.
+        help: String,
+    },
+    /// We have to.
+    Bug(String),
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
+}
+
+impl From<maxmargin::Error> for Fault {
+    fn from(error: maxmargin::Error) -> Self {
+        Fault::Input { what: error.to_string(), help: error.help() }
+    }
+}
+
+impl From<maxmargin_io::Error> for Fault {
+    fn from(error: maxmargin_io::Error) -> Self {
+        Fault::Input { what: error.to_string(), help: error.help() }
+    }
+}
+
+impl From<maxmargin_plot::Error> for Fault {
+    fn from(error: maxmargin_plot::Error) -> Self {
+        Fault::Input { what: error.to_string(), help: error.help() }
+    }
+}
+
+impl From<Fault> for PyErr {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Input { what, help } if help.is_empty() => InputError::new_err(what),
+            Fault::Input { what, help } => InputError::new_err(format!("{what}\nhelp: {help}")),
+            Fault::Bug(what) => InternalError::new_err(format!(
+                "{what}\nhelp: this is a bug of maxmargin; please report it with the call that led to it"
+            )),
+            Fault::Interrupted => PyKeyboardInterrupt::new_err(()),
+        }
+    }
+}

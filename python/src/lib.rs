@@ -1,0 +1,65 @@
+//! The engine behind the Python package: data in, models out, and nothing of scikit-learn's interface, which is written in Python.
+//!
+//! ```text
+//! numpy, scipy --Data--> Dataset --fit--> Model --values, codes, probabilities--> numpy
+//! ```
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `borrowed.rs` | numpy's memory as ours, without a copy: the only unsafe code |
+//! | `data.rs` | `Data`: a matrix of finite numbers |
+//! | `door.rs` | the one way out of the interpreter and back: its lock released, Ctrl-C heard, panics caught |
+//! | `control.rs` | time limits, interrupts, history and checkpoints while a solver runs |
+//! | `params.rs` | a dictionary to checked parameters |
+//! | `fit.rs` | `fit` and `calibrate` |
+//! | `model.rs` | `Model`: predictions, certificate, vectors, files |
+//! | `stream.rs` | `Stream`: learning from rows as they come |
+//! | `lift.rs` | `Lift`: explicit feature maps; and blocks of kernel values |
+//! | `errors.rs` | our errors as Python's |
+
+mod borrowed;
+mod control;
+mod data;
+mod door;
+mod errors;
+mod fit;
+mod lift;
+mod model;
+mod params;
+mod stream;
+
+use pyo3::prelude::*;
+
+/// The module `maxmargin._engine`.
+#[pymodule]
+mod _engine {
+    #[pymodule_export]
+    use super::data::Data;
+    #[pymodule_export]
+    use super::errors::{InputError, InternalError};
+    #[pymodule_export]
+    use super::fit::{calibrate, fit};
+    #[pymodule_export]
+    use super::lift::{Lift, kernel_block, project};
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::stream::Stream;
+
+    use super::*;
+
+    /// The version of the engine.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Panics, so that tests can see what becomes of it.
+    #[pyfunction]
+    fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
+        super::door::run(py, super::door::Watch::default(), |_| -> Result<(), super::errors::Fault> {
+            panic!("a test asked for it")
+        })
+        .map(drop)
+    }
+}

@@ -1,0 +1,242 @@
+//! `Model`: predictions, and everything that scikit-learn's attributes are made of.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use maxmargin::data::{Label, Matrix, Values};
+use maxmargin_io::{LiblinearLayout, LibsvmLayout};
+use maxmargin_plot::{Format, PlotOptions};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::data::{Data, workers};
+use crate::door::{self, Watch};
+use crate::errors::Fault;
+use crate::params::Answers;
+
+/// A trained model. It never changes, so any number of threads may use it.
+#[pyclass(frozen, module = "maxmargin._engine")]
+pub(crate) struct Model {
+    pub(crate) inner: Arc<maxmargin::Model>,
+}
+
+impl From<maxmargin::Model> for Model {
+    fn from(model: maxmargin::Model) -> Self {
+        Model { inner: Arc::new(model) }
+    }
+}
+
+/// Multiplications that are done on the calling thread: about as long as it takes to start another.
+const BRIEF: usize = 2_000_000;
+
+impl Model {
+    /// About how many multiplications the decision values of some rows take.
+    fn work(&self, matrix: &Matrix) -> usize {
+        let vectors = self.inner.support_vectors().len().max(self.inner.machines().len());
+        matrix.entries().max(matrix.rows()).saturating_mul(vectors)
+    }
+
+    fn predictions(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<maxmargin::model::Predictions> {
+        let (model, matrix, work) = (Arc::clone(&self.inner), data.matrix.clone(), self.work(&data.matrix));
+        let predict = move || -> Result<_, Fault> {
+            let labels = maxmargin::data::Labels::from_spellings([Label::new("")], vec![0; matrix.rows()]);
+            let data = maxmargin::Dataset::new(matrix, labels)?;
+            let named = match &model.parts().names {
+                Some(names) => data.with_names(names.clone())?,
+                None => data,
+            };
+            Ok(model.predict(&named, &workers(threads, work)?)?)
+        };
+        match work <= BRIEF {
+            true => door::brief(py, predict),
+            false => door::run(py, Watch::default(), move |_| predict()),
+        }
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// The decision values of rows: one column a machine.
+    fn values<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let predictions = self.predictions(py, data, threads)?;
+        let (rows, machines) = (data.matrix.rows(), self.inner.machines().len());
+        let values: Vec<f64> = (0..rows).flat_map(|row| predictions.decision_values(row)).copied().collect();
+        values.into_pyarray(py).reshape([rows, machines])
+    }
+
+    /// For each row the place of its class.
+    fn codes<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        Ok(self.predictions(py, data, threads)?.codes().to_vec().into_pyarray(py))
+    }
+
+    /// The probability of each class for each row.
+    fn probabilities<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let predictions = self.predictions(py, data, threads)?;
+        let probabilities = self.inner.probabilities(&predictions).map_err(Fault::from)?;
+        probabilities.into_pyarray(py).reshape([data.matrix.rows(), self.inner.classes().len()])
+    }
+
+    /// Everything but vectors, weights and coefficients, as JSON.
+    fn describe(&self) -> PyResult<String> {
+        serde_json::to_string(self.inner.parts()).map_err(|error| Fault::Bug(error.to_string()).into())
+    }
+
+    /// The worst reason to stop among the machines.
+    #[getter]
+    fn stop(&self) -> &'static str {
+        self.inner.stop().name()
+    }
+
+    /// Whether it has probabilities, of its own or by calibration.
+    #[getter]
+    fn has_probabilities(&self) -> bool {
+        self.inner.has_probabilities()
+    }
+
+    /// The training row of each support vector, increasing.
+    #[getter]
+    fn support_rows<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.inner.parts().support_rows.clone().into_pyarray(py)
+    }
+
+    /// Of one machine: the places of its support vectors among all, and their coefficients.
+    fn expansion<'py>(
+        &self,
+        py: Python<'py>,
+        machine: usize,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>)> {
+        let machine = self.machine(machine)?;
+        Ok((machine.support.clone().into_pyarray(py), machine.coefficients.clone().into_pyarray(py)))
+    }
+
+    /// The weights of one machine of a linear model.
+    fn weights<'py>(&self, py: Python<'py>, machine: usize) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        Ok(self.machine(machine)?.weights.clone().map(|weights| weights.into_pyarray(py)))
+    }
+
+    /// The support vectors: an array, or the parts of a CSR matrix; `None` for a linear or precomputed kernel.
+    fn vectors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.inner.parts().vectors {
+            None => Ok(None),
+            Some(Matrix::Dense(dense)) => {
+                let shape = [self.inner.support_vectors().len(), self.inner.parts().columns];
+                Ok(Some(double(dense.values()).into_pyarray(py).reshape(shape)?.into_any()))
+            }
+            Some(Matrix::Sparse(csr)) => {
+                let offsets: Vec<i64> = csr.offsets().iter().map(|&offset| offset as i64).collect();
+                let indices: Vec<i32> = csr.indices().iter().map(|&index| index as i32).collect();
+                let parts = (double(csr.values()).into_pyarray(py), indices.into_pyarray(py), offsets.into_pyarray(py));
+                Ok(Some(parts.into_pyobject(py)?.into_any()))
+            }
+        }
+    }
+
+    /// The same model with other words for its classes.
+    fn relabelled(&self, classes: Vec<String>) -> PyResult<Self> {
+        let mut parts = self.inner.parts().clone();
+        parts.classes = classes.into_iter().map(Label::new).collect();
+        Ok(maxmargin::Model::new(parts).map_err(Fault::from)?.into())
+    }
+
+    /// Our file, as bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &maxmargin_io::model_to_bytes(&self.inner).map_err(not_saved)?))
+    }
+
+    /// From the bytes of our file.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        Ok(maxmargin_io::model_from_bytes(bytes, "bytes").map_err(Fault::from)?.into())
+    }
+
+    /// Writes our file: whole, or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        door::brief(py, || Ok(maxmargin_io::save_model(&path, &self.inner)?))
+    }
+
+    /// Reads our file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        door::brief(py, || Ok(maxmargin_io::load_model(&path)?)).map(Model::from)
+    }
+
+    /// The text of LIBSVM's model file; a linear model has its support vectors when its rows are given.
+    #[pyo3(signature = (data=None))]
+    fn to_libsvm(&self, data: Option<&Data>) -> PyResult<String> {
+        let layout = LibsvmLayout { order: None, rows: data.map(|data| &data.matrix) };
+        Ok(maxmargin_io::libsvm_model_to_text(&self.inner, layout).map_err(Fault::from)?)
+    }
+
+    /// The text of LIBLINEAR's model file.
+    fn to_liblinear(&self) -> PyResult<String> {
+        Ok(maxmargin_io::liblinear_model_to_text(&self.inner, LiblinearLayout::default()).map_err(Fault::from)?)
+    }
+
+    /// The bytes of an ONNX model.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &maxmargin_io::onnx_model_to_bytes(&self.inner).map_err(Fault::from)?))
+    }
+
+    /// Computes every certificate anew, trusting only the coefficients; what was found, as JSON.
+    fn verify(&self, py: Python<'_>, data: &Data, answers: Answers<'_>, threads: usize) -> PyResult<String> {
+        let dataset = answers.dataset(&data.matrix)?;
+        let model = Arc::clone(&self.inner);
+        door::run(py, Watch::default(), move |_| {
+            let found = model.verify(&dataset, &workers(threads, usize::MAX)?)?;
+            serde_json::to_string(&found).map_err(|error| Fault::Bug(error.to_string()))
+        })
+    }
+
+    /// A picture of what the model decides over two of its columns, as the bytes of an SVG or PNG file.
+    #[pyo3(signature = (data, answers, columns, title, width, height, png, threads))]
+    #[allow(clippy::too_many_arguments)] // they have names in Python
+    fn picture<'py>(
+        &self,
+        py: Python<'py>,
+        data: Option<&Data>,
+        answers: Option<Answers<'_>>,
+        columns: Option<(String, String)>,
+        title: Option<String>,
+        width: u32,
+        height: u32,
+        png: bool,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let dataset = match (data, answers) {
+            (Some(data), Some(answers)) => Some(answers.dataset(&data.matrix)?),
+            _ => None,
+        };
+        let (model, format) = (Arc::clone(&self.inner), if png { Format::Png } else { Format::Svg });
+        let options = PlotOptions { width, height, columns, title };
+        let bytes = door::run(py, Watch::default(), move |_| {
+            Ok(maxmargin_plot::decision_plot(
+                &model,
+                dataset.as_ref(),
+                &options,
+                format,
+                &workers(threads, usize::MAX)?,
+            )?)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+impl Model {
+    fn machine(&self, number: usize) -> PyResult<&maxmargin::model::Machine> {
+        let none = || Fault::Input { what: format!("there is no machine {number}"), help: String::new() };
+        self.inner.machines().get(number).ok_or_else(|| none().into())
+    }
+}
+
+/// Numbers in double precision.
+fn double(values: &Values) -> Vec<f64> {
+    match values {
+        Values::F64(values) => values.to_vec(),
+        Values::F32(values) => values.iter().map(|&value| f64::from(value)).collect(),
+    }
+}
+
+fn not_saved(what: String) -> Fault {
+    Fault::Input { what, help: "choose a kernel that has a name".into() }
+}
