@@ -49,7 +49,8 @@ pub(crate) fn fit(
         let workers = workers(threads, usize::MAX)?;
         let beginning = match (&start, &checkpoint) {
             (_, Some(path)) if path.exists() => Beginning::Checkpoint(maxmargin_io::load_checkpoint(path)?),
-            (Some(model), _) => Beginning::Model(model),
+            // A model of other data is no place to begin at.
+            (Some(model), _) if model.parts().fingerprint == dataset.fingerprint() => Beginning::Model(model),
             _ => Beginning::Scratch,
         };
         let mut control = Attended::new(line, limit, checkpoint.clone());
@@ -91,31 +92,21 @@ fn polished(
     if matches!(model.stop(), Stop::Interrupted | Stop::TimeLimit | Stop::Diverged) {
         return Ok(model);
     }
-    match as_asked(&model, asked)? {
-        Some(model) => Ok(model),
-        None if asked.settings.max_iterations.is_some() => Ok(model),
-        None => Ok(training.fit(data, workers, control)?),
+    if model.stop() == Stop::Converged || asked.settings.max_iterations.is_some() {
+        return Ok(model);
     }
+    // What was reached may be all that was asked for: then this ends where it begins.
+    let beginning = if meets(&model, asked) { Beginning::Model(&model) } else { Beginning::Scratch };
+    Ok(training.fit_from(data, beginning, workers, control)?)
 }
 
-/// The model as one of the tolerance that was asked for, if it is.
-fn as_asked(model: &maxmargin::Model, asked: &TrainingParams) -> Result<Option<maxmargin::Model>, Fault> {
-    let mut parts = model.parts().clone();
-    let settings = &asked.settings;
-    for machine in &mut parts.machines {
-        let reached = match (machine.stop, machine.evidence.certificate(), settings.gap) {
-            (Stop::Converged, ..) => true,
-            (_, Some(certificate), Some(gap)) => certificate.relative_gap <= gap,
-            (_, Some(certificate), None) => certificate.violation <= settings.tolerance,
-            (_, None, _) => false,
-        };
-        if !reached {
-            return Ok(None);
-        }
-        machine.stop = Stop::Converged;
-    }
-    parts.tolerance = settings.tolerance;
-    Ok(Some(maxmargin::Model::new(parts)?))
+/// Whether every machine is as good as was asked for.
+fn meets(model: &maxmargin::Model, asked: &TrainingParams) -> bool {
+    model.machines().iter().all(|machine| match (machine.evidence.certificate(), asked.settings.gap) {
+        (Some(certificate), Some(gap)) => certificate.relative_gap <= gap,
+        (Some(certificate), None) => certificate.violation <= asked.settings.tolerance,
+        (None, _) => false,
+    })
 }
 
 /// Gives a model its probabilities. `how`: `auto`, `leave-one-out`, `folds` or `platt`.

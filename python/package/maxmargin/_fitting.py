@@ -115,6 +115,9 @@ class Fit:
             return self.model
 
     def __getstate__(self) -> dict[str, Any]:
+        # The data does not come along, so what may be made of it later is made now.
+        if self.rows is not None:
+            self.with_probabilities(threads(None))
         return {"model": self.model.to_bytes(), "asked": self.asked, "classes": self.answers["classes"]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -52,11 +52,11 @@ def read_rows(estimator: Any, X: Any, threads: int, reset: bool) -> Rows:
         _compare_names(estimator, names)
     array = _sparse(X) if is_sparse(X) else _dense(X, name)
     _check_shape(array.shape, name)
+    rows = Rows(_to_engine(array, threads), array, names)
     if not reset and array.shape[1] != estimator.n_features_in_:
         raise InputError(
             f"X has {array.shape[1]} features, but {name} is expecting {estimator.n_features_in_} features as input."
         )
-    rows = Rows(_to_engine(array, threads), array, names)
     if reset:
         estimator.n_features_in_ = array.shape[1]
         if names is not None:
@@ -207,9 +207,9 @@ def _column(y: Any, rows: int, name: str) -> np.ndarray:
         )
     if is_sparse(y):
         raise InputError("y is sparse: give one label a row, as a full array")
-    if isinstance(y, str) or np.ndim(y) == 0 and not hasattr(y, "__len__"):
-        raise InputError(f"y is {y!r}, expected one value a row")
     array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if array.ndim == 0:
+        raise InputError(f"y is {y!r}, expected one value a row")
     if array.dtype.kind == "c":
         raise InputError("Complex data not supported")
     if array.ndim == 2 and array.shape[1] == 1:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from ._errors import InputError
+from ._errors import InputError, NotFittedError, known_to_sklearn, not_fitted
 from ._estimator import Classifier, OutlierDetector, Regressor
 from ._fitting import answers, params
 from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, words_of
 from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
 from ._parameters import check_parameters, instance, number, one_of
+
+# Rows up to which the engine solves for pairs, one after the other, in double precision.
+_FEW_ROWS = 500
+
+# What an infinite C is taken for: so large that it binds no row that can be separated.
+_LARGEST_C = 1e10
+
+
+def _finite(c: float) -> float:
+    """C, with a large number for an infinite one."""
+    return min(float(c), _LARGEST_C) if np.isinf(c) else float(c)
+
 
 class _Support(KernelMachine):
     """What all machines of this module share."""
@@ -42,23 +55,26 @@ class _SupportClassifier(Classifier, _Support):
         "decision_function_shape": (one_of("ovo", "ovr"),),
     }
 
-    def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **penalty: Any):
+    _one_class_left = "Invalid input - all samples with positive weights belong to the same class"
+
+    def _fit_classes(self, X: Any, y: Any, sample_weight: Any):
         check_parameters(self, self._rules)
         name = type(self).__name__
         rows = self._read_training(X)
         classes, codes = read_classes(y, len(rows), name)
         weights = read_weights(sample_weight, len(rows), negative=True)
         if weights is not None and len(np.unique(codes[weights > 0])) < 2:
-            raise InputError("Invalid input - all samples with positive weights belong to the same class")
+            raise InputError(self._one_class_left)
         class_weights = read_class_weights(self.class_weight, classes, codes, weights)
         plain = bool(np.all(class_weights == 1.0))
         if not plain and not np.all(class_weights > 0.0):
             # A class that does not count is one whose rows are left out.
             weights = (1.0 if weights is None else weights) * np.maximum(class_weights, 0.0)[codes]
             plain = True
+        penalty = self._penalty(classes, codes, weights)
         known = answers(words_of(classes), codes, weights=weights, names=getattr(self, "feature_names_in_", None))
         asked = self._asked(multiclass="ovo", class_weights=None if plain else class_weights.tolist(), **penalty)
-        self._train(rows, known, asked, self._may_polish(), keep_rows=True)
+        self._train(rows, known, asked, self._may_polish(), keep_rows=self.probability is not False)
         self.classes_ = classes
         self.class_weight_ = class_weights
         self._sign = 1.0 if len(classes) == 2 else -1.0
@@ -126,6 +142,8 @@ class _SupportClassifier(Classifier, _Support):
         ndarray of shape (n_samples,)
         """
         self._fit_or_raise()
+        if self._n_support.sum() != len(self.support_):
+            raise InputError(f"The internal representation of {type(self).__name__} was altered: n_support_ and support_ do not agree")
         if self.break_ties and self.decision_function_shape == "ovo":
             raise InputError("break_ties must be False when decision_function_shape is 'ovo'")
         if self.break_ties and len(self.classes_) > 2:
@@ -134,8 +152,6 @@ class _SupportClassifier(Classifier, _Support):
 
     def _fit_or_raise(self):
         if not hasattr(self, "_fit"):
-            from ._errors import not_fitted
-
             raise not_fitted(self)
         return self._fit
 
@@ -157,8 +173,26 @@ class _SupportClassifier(Classifier, _Support):
             raise AttributeError("predict_log_proba is not available when probability=False")
         return lambda X: np.log(self._probabilities(X))
 
+    @property
+    def probA_(self) -> np.ndarray:
+        """Empty: the probabilities are not Platt's."""
+        return self._no_parameter_of_platt("probA_")
+
+    @property
+    def probB_(self) -> np.ndarray:
+        """Empty: the probabilities are not Platt's."""
+        return self._no_parameter_of_platt("probB_")
+
+    def _no_parameter_of_platt(self, name: str) -> np.ndarray:
+        message = f"Attribute `{name}` was deprecated in scikit-learn 1.8. Here it is empty: the probabilities are not Platt's."
+        warnings.warn(message, FutureWarning, stacklevel=3)
+        return np.empty(0)
+
     def _probabilities(self, X):
-        model = self._fit_or_raise().with_probabilities(self._threads())
+        fit = self._fit_or_raise()
+        if fit.rows is None and not fit.model.has_probabilities:
+            raise known_to_sklearn(NotFittedError)("predict_proba is not available when fitted with probability=False")
+        model = fit.with_probabilities(self._threads())
         return model.probabilities(self._read(X), self._threads())
 
 
@@ -300,7 +334,7 @@ class SVC(_SupportClassifier):
         self.progress = progress
         self.checkpoint = checkpoint
 
-    _rules = {**_SupportClassifier._rules, "C": (number(above=0),)}
+    _rules = {**_SupportClassifier._rules, "C": (number(above=0, infinite=True),)}
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y.
@@ -318,14 +352,18 @@ class SVC(_SupportClassifier):
         -------
         self
         """
-        return self._fit_classes(X, y, sample_weight, penalty="c", penalty_number=self.C)
+        return self._fit_classes(X, y, sample_weight)
+
+    def _penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+        return dict(penalty="c", penalty_number=_finite(self.C))
 
 
 class NuSVC(_SupportClassifier):
     """Support vector classification with ν in the place of C.
 
-    ν is the share of rows that are support vectors at least, and that lie on the wrong side of the margin at most. A ν that no C can
-    give is refused before the work starts.
+    ν is the share of rows that are support vectors at least, and that lie on the wrong side of the margin at most. Classes of unequal size
+    do not allow every ν; before the work starts, a warning says so, and names the largest that they do, which is used. Weights of classes
+    multiply the C that ν comes to.
 
     Parameters
     ----------
@@ -395,10 +433,28 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
         self.checkpoint = checkpoint
 
     _rules = {**_SupportClassifier._rules, "nu": (number(above=0, most=1),)}
+    _one_class_left = "specified nu is infeasible: all samples with positive weights belong to the same class"
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y; see `SVC.fit`."""
-        return self._fit_classes(X, y, sample_weight, penalty="nu", penalty_number=self.nu)
+        return self._fit_classes(X, y, sample_weight)
+
+    def _penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+        """ν, or the largest that every pair of classes allows: ν ≤ 2 min(W₁, W₂)/(W₁ + W₂), W what the rows of a class count."""
+        mass = np.bincount(codes, weights=weights, minlength=len(classes))
+        order = np.argsort(mass)
+        least, most = order[0], order[-1]
+        allowed = 2.0 * mass[least] / (mass[least] + mass[most])
+        if self.nu <= allowed:
+            return dict(penalty="nu", penalty_number=self.nu)
+        labels = classes[[least, most]].tolist()
+        warnings.warn(
+            f"specified nu is infeasible: nu={self.nu!r}, but classes {labels[0]!r} and {labels[1]!r}, with rows of "
+            f"{mass[least]:g} and {mass[most]:g}, allow {allowed:g} at most, which is used. Choose a smaller nu, give the rows "
+            "weights that make the classes alike, or use SVC.",
+            stacklevel=4,
+        )
+        return dict(penalty="nu", penalty_number=allowed)
 
 
 class _OneMachine(_Support):
@@ -407,10 +463,13 @@ class _OneMachine(_Support):
     def _fit_one(self, X: Any, y: Any, sample_weight: Any, **asked: Any):
         check_parameters(self, self._rules)
         rows = self._read_training(X)
-        targets = None if y is None else read_targets(y, len(rows), type(self).__name__)
+        one_class = self._estimator_type == "outlier_detector"
+        targets = None if one_class else read_targets(y, len(rows), type(self).__name__)
         weights = read_weights(sample_weight, len(rows), negative=True)
         known = answers(targets=targets, weights=weights, names=getattr(self, "feature_names_in_", None))
-        self._train(rows, known, self._asked(**asked), self._may_polish())
+        # Few rows have few support vectors when pairs of them are solved for, also where the kernel is linear.
+        solver = "smo" if len(rows) <= _FEW_ROWS else None
+        self._train(rows, known, self._asked(solver=solver, **asked), self._may_polish())
         self._keep_support(rows)
         self.n_iter_ = int(self._fit.parts["machines"][0]["iterations"])
         return self
@@ -434,8 +493,6 @@ class _OneMachine(_Support):
 
     def _values(self, X: Any) -> np.ndarray:
         if not hasattr(self, "_fit"):
-            from ._errors import not_fitted
-
             raise not_fitted(self)
         return self._fit.model.values(self._read(X), self._threads())[:, 0]
 
@@ -525,12 +582,11 @@ class SVR(_SupportRegressor):
         self.progress = progress
         self.checkpoint = checkpoint
 
-    _rules = {**_OneMachine._rules, "C": (number(above=0),), "epsilon": (number(least=0),)}
+    _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "epsilon": (number(least=0),)}
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y; see `SVC.fit`."""
-        y = [] if y is None else y
-        return self._fit_one(X, y, sample_weight, task="regression", task_number=self.epsilon, penalty_number=self.C)
+        return self._fit_one(X, y, sample_weight, task="regression", task_number=self.epsilon, penalty_number=_finite(self.C))
 
 
 class NuSVR(_SupportRegressor):
@@ -598,14 +654,17 @@ class NuSVR(_SupportRegressor):
         self.progress = progress
         self.checkpoint = checkpoint
 
-    _rules = {**_OneMachine._rules, "C": (number(above=0),), "nu": (number(above=0, most=1),)}
+    _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "nu": (number(above=0, most=1),)}
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y; see `SVC.fit`."""
-        y = [] if y is None else y
-        self._fit_one(X, y, sample_weight, task="nu-regression", task_number=self.nu, penalty_number=self.C)
+        self._fit_one(X, y, sample_weight, task="nu-regression", task_number=self.nu, penalty_number=_finite(self.C))
         self.epsilon_ = float(self._fit.parts["machines"][0].get("epsilon") or 0.0)
         return self
+
+
+# Decision values of one class up to this part of the threshold are rounding.
+_ROUNDING = 1e-10
 
 
 class _OneClass(OutlierDetector, _OneMachine):
@@ -631,7 +690,10 @@ class _OneClass(OutlierDetector, _OneMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._values(X)
+        values = self._values(X)
+        # Support vectors on the boundary have the value 0 but for rounding, whose sign says nothing.
+        values[np.abs(values) <= _ROUNDING * max(1.0, abs(float(self.offset_[0])))] = 0.0
+        return values
 
     def score_samples(self, X):
         """The decision values before the threshold is taken off."""
@@ -639,7 +701,7 @@ class _OneClass(OutlierDetector, _OneMachine):
 
     def predict(self, X):
         """1 for rows that are usual, -1 for others."""
-        return np.where(self._values(X) > 0, 1, -1)
+        return np.where(self.decision_function(X) >= 0, 1, -1)
 
 
 class OneClassSVM(_OneClass):
