@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import InputError, NotFittedError, known_to_sklearn, not_fitted
-from ._estimator import Classifier, OutlierDetector, Regressor
+from ._estimator import Classifier, OutlierDetector, Regressor, available_when
 from ._fitting import answers, params
 from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, words_of
 from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
@@ -155,23 +155,31 @@ class _SupportClassifier(Classifier, _Support):
             raise not_fitted(self)
         return self._fit
 
-    @property
-    def predict_proba(self):
+    @available_when(lambda self: self.probability is not False)
+    def predict_proba(self, X):
         """The probability of each class for each row.
 
         Made from the one fit that there is, without a seed: they rise with the decision value, and no class is likelier than the one that
         is predicted. Where ``probability`` is None they are made when they are first asked for.
-        """
-        if self.probability is False:
-            raise AttributeError("predict_proba is not available when probability=False")
-        return self._probabilities
 
-    @property
-    def predict_log_proba(self):
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        fit = self._fit_or_raise()
+        if fit.rows is None and not fit.model.has_probabilities:
+            raise known_to_sklearn(NotFittedError)("predict_proba is not available when fitted with probability=False")
+        model = fit.with_probabilities(self._threads())
+        return model.probabilities(self._read(X), self._threads())
+
+    @available_when(lambda self: self.probability is not False)
+    def predict_log_proba(self, X):
         """The logarithm of `predict_proba`."""
-        if self.probability is False:
-            raise AttributeError("predict_log_proba is not available when probability=False")
-        return lambda X: np.log(self._probabilities(X))
+        return np.log(self.predict_proba(X))
 
     @property
     def probA_(self) -> np.ndarray:
@@ -187,13 +195,6 @@ class _SupportClassifier(Classifier, _Support):
         message = f"Attribute `{name}` was deprecated in scikit-learn 1.8. Here it is empty: the probabilities are not Platt's."
         warnings.warn(message, FutureWarning, stacklevel=3)
         return np.empty(0)
-
-    def _probabilities(self, X):
-        fit = self._fit_or_raise()
-        if fit.rows is None and not fit.model.has_probabilities:
-            raise known_to_sklearn(NotFittedError)("predict_proba is not available when fitted with probability=False")
-        model = fit.with_probabilities(self._threads())
-        return model.probabilities(self._read(X), self._threads())
 
 
 def _votes_with_values(values: np.ndarray, classes: int) -> np.ndarray:
