@@ -147,6 +147,8 @@ def test_a_table_of_kernel_values_gives_what_the_kernel_does():
     by_name = Nystroem(n_components=6, random_state=0).fit(X)
     by_table = Nystroem("precomputed", n_components=6, random_state=0).fit(table)
     np.testing.assert_allclose(by_table.transform(of_new), by_name.transform(new), atol=1e-10)
+    by_table.fit(sparse.csr_matrix(table))
+    np.testing.assert_allclose(by_table.transform(sparse.csr_matrix(of_new)), by_name.transform(new), atol=1e-10)
     other = theirs.Nystroem("precomputed", n_components=20, random_state=0).fit(table)
     own = Nystroem("precomputed", n_components=20, random_state=0).fit(table)
     np.testing.assert_allclose(own.transform(of_new), other.transform(of_new), atol=1e-6)

@@ -34,6 +34,9 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 # Kernels of histograms, which are for numbers that are 0 or more.
 _OF_HISTOGRAMS = ("chi2", "additive_chi2")
 
+# Kernels that are functions of dot products.
+_OF_PRODUCTS = ("linear", "poly", "rbf", "sigmoid")
+
 # The highest degree that the engine's polynomial kernel has.
 _MOST_DEGREE = 100
 
@@ -266,7 +269,8 @@ def _scale(array: Any) -> float:
 class Nystroem(_Map):
     """Nyström's map: some rows are drawn, and the dot products of lifted rows are near any kernel, and equal to it on the drawn rows.
 
-    The same ``random_state`` draws the same rows as scikit-learn's class of this name. Kernel values are computed by all cores.
+    The same ``random_state`` draws the same rows as scikit-learn's class of this name. Dot products of full rows are left to numpy's BLAS,
+    all other kernel values are computed by the engine on all cores.
 
     Parameters
     ----------
@@ -342,7 +346,6 @@ str or callable, default='rbf'
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.positive_only = isinstance(self.kernel, str) and self.kernel in _OF_HISTOGRAMS
         return tags
 
@@ -373,7 +376,7 @@ str or callable, default='rbf'
             )
         drawn = _generator(self.random_state).permutation(count)[: self.n_components].astype(np.int64)
         basis = rows.array[drawn]
-        values = basis[:, drawn] if self.kernel == "precomputed" else self._kernel_values(basis, None)
+        values = _full(basis[:, drawn]) if self.kernel == "precomputed" else self._kernel_values(basis, None)
         left, singular, right = np.linalg.svd(np.asarray(values, dtype=np.float64))
         normalization = left / np.sqrt(np.maximum(singular, _LEAST_SINGULAR)) @ right
         self.normalization_ = normalization.astype(np.float32) if _is_single(X) else normalization
@@ -397,7 +400,7 @@ str or callable, default='rbf'
         """
         rows, single = self._read_to_lift(X)
         if self.kernel == "precomputed":
-            values = rows.array[:, self.component_indices_]
+            values = _full(rows.array[:, self.component_indices_])
         else:
             values = self._kernel_values(rows.array, self.components_)
         wanted = np.float32 if single and self.normalization_.dtype == np.float32 else np.float64
@@ -435,30 +438,62 @@ str or callable, default='rbf'
             _refuse_negative(left, name)
             _refuse_negative(among, name)
         if name == "cosine":
-            return self._block("linear", _of_length_1(left), _of_length_1(among))
+            return self._products(_of_length_1(left), _of_length_1(among))
         if name == "additive_chi2":
             return _additive_chi_square(left, among)
         gamma = parameters.get("gamma")
         gamma = 1.0 / left.shape[1] if gamma is None else float(gamma)
         coef0, degree = parameters.get("coef0", 0.0), parameters.get("degree", 3)
+        # BLAS is fastest where rows are full, and the engine's kernels know neither gamma=0 nor a broken degree.
         whole = float(degree).is_integer() and degree <= _MOST_DEGREE
-        if name in _DEFAULTS and name != "linear" and (gamma == 0.0 or not whole):
-            # What the engine's kernels have no place for.
-            products = gamma * self._block("linear", left, among)
-            if name == "poly":
-                return (products + coef0) ** degree
-            return np.tanh(products + coef0) if name == "sigmoid" else np.ones_like(products)
+        if name in _OF_PRODUCTS and (not (is_sparse(left) or is_sparse(among)) or gamma == 0.0 or not whole):
+            products = self._products(left, among)
+            return _of_products(name, products, left, among, gamma, coef0, degree)
+        if name in _DEFAULTS and gamma == 0.0:
+            return np.ones((left.shape[0], among.shape[0]))
         return self._block(kernel_text(name, gamma, coef0, degree), left, among)
+
+    def _products(self, left: Any, right: Any) -> np.ndarray:
+        """The dot products of rows with others."""
+        if is_sparse(left) or is_sparse(right):
+            return self._block("linear", left, right)
+        return np.asarray(left, dtype=np.float64) @ np.asarray(right, dtype=np.float64).T
 
     def _block(self, text: str, left: Any, right: Any) -> np.ndarray:
         count = threads(self.n_jobs)
         return _engine.kernel_block(text, _data(left, count), _data(right, count), count)
 
 
+def _of_products(name: str, products: np.ndarray, left: Any, right: Any, gamma: float, coef0: float, degree: float) -> np.ndarray:
+    """Kernel values from the dot products of rows, in their place."""
+    if name == "linear":
+        return products
+    if name == "rbf":
+        products *= -2.0  # to squared distances, ‖x‖² + ‖z‖² − 2⟨x, z⟩
+        products += _squared_norms(left)[:, None]
+        products += _squared_norms(right)[None, :]
+        np.maximum(products, 0.0, out=products)
+        products *= -gamma
+        return np.exp(products, out=products)
+    products *= gamma
+    products += coef0
+    return np.tanh(products, out=products) if name == "sigmoid" else np.power(products, degree, out=products)
+
+
+def _squared_norms(array: Any) -> np.ndarray:
+    if is_sparse(array):
+        return np.asarray(array.multiply(array).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", array, array, dtype=np.float64)
+
+
 def _data(array: Any, count: int) -> _engine.Data:
     if is_sparse(array):
         return _engine.Data.sparse(*array.shape, array.indptr, array.indices, array.data)
     return _engine.Data.dense(np.ascontiguousarray(array), count)
+
+
+def _full(array: Any) -> np.ndarray:
+    return array.toarray() if is_sparse(array) else array
 
 
 def _refuse_negative(array: Any, name: str) -> None:
@@ -485,7 +520,7 @@ def _of_length_1(array: Any) -> Any:
 
 def _additive_chi_square(left: Any, right: Any) -> np.ndarray:
     """−Σ (x − z)²/(x + z), 0/0 = 0: one row after the other, so that the memory is that of the table."""
-    left, right = (array.toarray() if is_sparse(array) else array for array in (left, right))
+    left, right = _full(left), _full(right)
     values = np.empty((len(left), len(right)))
     for place, row in enumerate(left.astype(np.float64)):
         sums = row + right
