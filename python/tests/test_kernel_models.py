@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+import maxmargin
 from maxmargin import RVC, SVC, InputError, KernelPerceptron
 
 MODELS = [
@@ -270,6 +271,39 @@ def test_models_are_saved_and_exported(tmp_path):
         with pytest.raises(InputError, match="whole numbers"):
             model.to_libsvm()
         assert f"total_sv {len(model.fit(X, np.where(y == 'not', 1, 2)).support_)}" in model.to_libsvm()
+
+
+@pytest.mark.skipif(not hasattr(maxmargin, "load"), reason="this build of the package reads no models from files")
+@pytest.mark.parametrize("way", ["ovr", "ovo"])
+def test_models_are_read_back(tmp_path, way):
+    X, y = iris()
+    for model in (KernelPerceptron(multi_class=way, fit_intercept=False), RVC(multi_class=way, kernel="poly", degree=2)):
+        model.fit(X, y).save(tmp_path / "model.mm")
+        for again in (type(model).load(tmp_path / "model.mm"), maxmargin.load(tmp_path / "model.mm")):
+            assert type(again) is type(model) and again.multi_class == way and again.fit_intercept == model.fit_intercept
+            np.testing.assert_array_equal(again.predict(X), model.predict(X))
+            np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+            np.testing.assert_array_equal(again.dual_coef_, model.dual_coef_)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_verify_finds_what_is_told_of_the_training_data_true():
+    X, y = xor()
+    for model in (KernelPerceptron(), RVC()):
+        assert model.fit(X, y).verify(X, y)
+        assert not model.verify(X[::-1], y[::-1])
+
+
+def test_a_fit_goes_on_from_its_checkpoint(tmp_path):
+    X, y = make_moons(300, noise=0.4, random_state=0)
+    y = y + (X[:, 0] > 1)  # three classes, so that some machines are done when the time is up
+    path = tmp_path / "fit.checkpoint"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        RVC(gamma=2.0, checkpoint=path, max_time=0.005, n_jobs=1).fit(X, y)
+        continued = RVC(gamma=2.0, checkpoint=path).fit(X, y)
+        at_once = RVC(gamma=2.0).fit(X, y)
+    np.testing.assert_array_equal(continued.dual_coef_, at_once.dual_coef_)
 
 
 def test_a_time_limit_is_kept_and_told():

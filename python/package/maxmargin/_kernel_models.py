@@ -24,28 +24,57 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 class _KernelClassifier(Classifier, KernelMachine):
     """Several classes by one machine for each class or for each pair of classes."""
 
-    def _fit_machines(self, rows: Rows, classes: np.ndarray, known: dict[str, Any], polish: bool, **changed: Any):
+    def _fit_machines(self, rows: Rows, classes: np.ndarray, known: dict[str, Any], **changed: Any):
         asked = params(
             kernel=self._engine_kernel(),
             bias="explicit" if self.fit_intercept else "none",
             multiclass=self.multi_class,
+            solver=self._solver,
             max_iterations=self._max_iterations(),
             memory=self._memory(),
             **changed,
         )
-        self._train(rows, known, asked, polish=polish)
-        self.classes_ = classes
-        # As in SVC a pair of several classes is positive for the first of the two; the engine's is for the second.
-        self._sign = -1.0 if len(classes) > 2 and self.multi_class == "ovo" else 1.0
-        self._way = self.multi_class
+        self._train(rows, known, asked, polish=False)
+        self._set_machines(classes)
         self._keep_support(rows)
-        self.n_iter_ = np.array([machine["iterations"] for machine in self._fit.parts["machines"]], dtype=np.int32)
         return self
 
     def _fitted(self) -> Fit:
         if not hasattr(self, "_fit"):
             raise not_fitted(self)
         return self._fit
+
+    # The engine's name of the algorithm.
+    _solver: str
+
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        """Whether a model of a file is one that this class trains."""
+        return parts["solver"] == getattr(cls, "_solver", None) and parts["multiclass"] in ("ovr", "ovo") and parts["bias"] != "folded"
+
+    @classmethod
+    def _restored(cls, fit: Fit):
+        """An estimator of this class for a model of a file."""
+        from ._loading import labels_of
+
+        parts = fit.parts
+        classes = labels_of(parts["classes"])
+        known = cls(multi_class=parts["multiclass"], fit_intercept=parts["bias"] == "explicit")
+        weights = parts.get("class_weights")
+        if weights is not None:
+            known.set_params(class_weight=dict(zip(classes.tolist(), weights)))
+        known.set_params(**{name: value for name, value in cls._kernel_parameters(parts).items() if name in cls._parameter_names()})
+        known._restore_support(fit)
+        known._set_machines(classes)
+        return known
+
+    def _set_machines(self, classes: np.ndarray) -> None:
+        """What a model says of its machines."""
+        self.classes_ = classes
+        # As in SVC a pair of several classes is positive for the first of the two; the engine's is for the second.
+        self._sign = -1.0 if len(classes) > 2 and self.multi_class == "ovo" else 1.0
+        self._way = self.multi_class
+        self.n_iter_ = np.array([machine["iterations"] for machine in self._fit.parts["machines"]], dtype=np.int32)
 
     @property
     def dual_coef_(self) -> np.ndarray:
@@ -149,6 +178,7 @@ class KernelPerceptron(_KernelClassifier):
     ['the method minimises no objective']
     """
 
+    _solver = "kernel-perceptron"
     _metadata = {"score": ("sample_weight",)}
     _rules = {**_RULES, **boolean_rules("averaged")}
 
@@ -203,7 +233,7 @@ class KernelPerceptron(_KernelClassifier):
         rows = self._read_training(X)
         classes, codes = read_classes(y, len(rows), type(self).__name__)
         known = answers(words_of(classes), codes, names=getattr(self, "feature_names_in_", None))
-        return self._fit_machines(rows, classes, known, False, solver="kernel-perceptron", averaged=bool(self.averaged))
+        return self._fit_machines(rows, classes, known, averaged=bool(self.averaged))
 
     def _iteration_warning(self) -> str:
         sweeps = int(self.n_iter_.max()) if hasattr(self, "n_iter_") else self.max_iter
@@ -267,6 +297,7 @@ class RVC(_KernelClassifier):
     (True, True)
     """
 
+    _solver = "rvm"
     _rules = {
         **_RULES,
         "tol": (number(above=0),),
@@ -337,8 +368,6 @@ class RVC(_KernelClassifier):
             rows,
             classes,
             known,
-            False,
-            solver="rvm",
             loss="logistic",
             tolerance=self.tol,
             class_weights=None if plain else self.class_weight_.tolist(),

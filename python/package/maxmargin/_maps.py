@@ -404,8 +404,8 @@ str or callable, default='rbf'
         else:
             values = self._kernel_values(rows.array, self.components_)
         wanted = np.float32 if single and self.normalization_.dtype == np.float32 else np.float64
-        lifted = np.asarray(values, dtype=self.normalization_.dtype) @ self.normalization_.T
-        return self._contained(lifted.astype(wanted, copy=False), X)
+        lifted = np.asarray(values, dtype=wanted) @ self.normalization_.T
+        return self._contained(lifted, X)
 
     def _kernel_parameters(self) -> dict[str, Any]:
         """The parameters of the kernel that were given, by name."""
