@@ -11,6 +11,8 @@ True
 from ._certificate import Certificate
 from ._engine import __version__
 from ._errors import ConvergenceWarning, DataConversionWarning, InputError, InternalError, NotFittedError
+from ._kernel_models import RVC, KernelPerceptron
+from ._maps import Nystroem, PolynomialLift, RBFSampler
 from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
@@ -19,10 +21,15 @@ __all__ = [
     "DataConversionWarning",
     "InputError",
     "InternalError",
+    "KernelPerceptron",
     "NotFittedError",
     "NuSVC",
     "NuSVR",
+    "Nystroem",
     "OneClassSVM",
+    "PolynomialLift",
+    "RBFSampler",
+    "RVC",
     "SVC",
     "SVDD",
     "SVR",
