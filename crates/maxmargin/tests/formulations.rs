@@ -9,7 +9,7 @@ use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::problem::{Bias, Loss, Task};
 use maxmargin::solver::SolverKind;
 use maxmargin::training::{ClassWeights, Penalty};
-use maxmargin::{Model, Stop, TrainingParams, Unattended, Workers};
+use maxmargin::{Beginning, Model, Stop, TrainingParams, Unattended, Workers};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -488,4 +488,22 @@ fn what_all_weights_have_in_common_does_not_change_a_nu() {
     let (one, small) = (&one.machines()[0], &small.machines()[0]);
     assert_eq!((one.bias, one.iterations), (small.bias, small.iterations));
     assert_eq!(small.cost.unwrap() * least, one.cost.unwrap());
+}
+
+#[test]
+fn what_a_nu_came_to_is_a_place_to_begin_at() {
+    for seed in [4, 6, 7, 8, 10, 11] {
+        let case = random(seed);
+        assert!(!matches!(case.kind, Kind::Tube { .. }));
+        let data = case.data();
+        for solver in [SolverKind::Smo, SolverKind::BlockSmo] {
+            let training = case.params(solver).check().unwrap();
+            let cold = training.fit(&data, &Workers::none(), &mut Unattended).unwrap();
+            let warm = training.fit_from(&data, Beginning::Model(&cold), &Workers::none(), &mut Unattended).unwrap();
+            assert_eq!(warm.stop(), Stop::Converged);
+            let (few, many) = (warm.iterations(), cold.iterations());
+            assert!(few <= many / 2 + 2, "seed {seed}, {solver:?}: {few} of {many}");
+            assert!((warm.machines()[0].bias - cold.machines()[0].bias).abs() < 1e-4, "seed {seed}, {solver:?}");
+        }
+    }
 }

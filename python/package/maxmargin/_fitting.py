@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import threading
-import warnings
 from typing import Any
 
 import numpy as np
 
 from . import _engine
 from ._certificate import certificate_of
-from ._errors import ConvergenceWarning, InputError, known_to_sklearn, not_fitted
+from ._errors import ConvergenceWarning, InputError, known_to_sklearn, not_fitted, warn
 from ._estimator import Estimator
 from ._input import Rows, engine_names, read_rows, read_targets, read_weights, words_of
 from ._parameters import Rule, boolean, instance, integer, number, one_of
@@ -179,7 +178,7 @@ class EngineEstimator(Estimator):
             if line is not None:
                 line.close()
         if failure:
-            warnings.warn(failure, RuntimeWarning, stacklevel=3)
+            warn(failure, RuntimeWarning)
         self._set_fit(Fit(model, rows if keep_rows else None, known, asked), history)
         if model.stop != "converged":
             self._warn_of_stop(model.stop)
@@ -206,7 +205,7 @@ class EngineEstimator(Estimator):
         }
         certificate = self.certificate_
         how_good = "" if certificate is None else f" The relative gap is {certificate.relative_gap:.2e}."
-        warnings.warn(said.get(stop, stop) + how_good, known_to_sklearn(ConvergenceWarning), stacklevel=4)
+        warn(said.get(stop, stop) + how_good, known_to_sklearn(ConvergenceWarning))
 
     def _iteration_warning(self) -> str:
         limit = getattr(self, "max_iter", -1)

@@ -13,14 +13,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ._engine import Data
-from ._errors import DataConversionWarning, InputError, known_to_sklearn
+from ._errors import DataConversionWarning, InputError, known_to_sklearn, warn
 
 
 @dataclass
@@ -172,10 +171,10 @@ def _compare_names(estimator: Any, names: np.ndarray | None) -> None:
     if learnt is None and names is None:
         return
     if learnt is None:
-        warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
+        warn(f"X has feature names, but {name} was fitted without feature names")
         return
     if names is None:
-        warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=4)
+        warn(f"X does not have valid feature names, but {name} was fitted with feature names")
         return
     if len(learnt) == len(names) and np.all(learnt == names):
         return
@@ -213,12 +212,10 @@ def _column(y: Any, rows: int, name: str) -> np.ndarray:
     if array.dtype.kind == "c":
         raise InputError("Complex data not supported")
     if array.ndim == 2 and array.shape[1] == 1:
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. "
             "Please change the shape of y to (n_samples,), for example using ravel().",
-            known_to_sklearn(DataConversionWarning),
-            stacklevel=5,
-        )
+            known_to_sklearn(DataConversionWarning))
         array = array.ravel()
     if array.ndim != 1:
         raise InputError(f"y should be a 1d array, got an array of shape {array.shape} instead.")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numbers
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
 
 from . import _engine
-from ._errors import InputError, not_fitted
+from ._errors import InputError, not_fitted, warn
 from ._estimator import Estimator
 from ._input import Rows, is_sparse, read_rows
 from ._kernel_machine import kernel_text
@@ -370,10 +369,8 @@ str or callable, default='rbf'
                 f"Precomputed matrix must be a square matrix. Input is a {count}x{rows.array.shape[1]} matrix."
             )
         if self.n_components > count:
-            warnings.warn(
-                f"n_components > n_samples: {self.n_components} rows cannot be drawn from {count}, so all of them are taken.",
-                stacklevel=2,
-            )
+            warn(
+                f"n_components > n_samples: {self.n_components} rows cannot be drawn from {count}, so all of them are taken.")
         drawn = _generator(self.random_state).permutation(count)[: self.n_components].astype(np.int64)
         basis = rows.array[drawn]
         values = _full(basis[:, drawn]) if self.kernel == "precomputed" else self._kernel_values(basis, None)

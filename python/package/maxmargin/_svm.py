@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from ._errors import InputError, NotFittedError, known_to_sklearn, not_fitted
+from ._errors import InputError, NotFittedError, known_to_sklearn, not_fitted, warn
 from ._estimator import Classifier, OutlierDetector, Regressor, available_when
 from ._fitting import answers, params
 from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, words_of
@@ -193,7 +192,7 @@ class _SupportClassifier(Classifier, _Support):
 
     def _no_parameter_of_platt(self, name: str) -> np.ndarray:
         message = f"Attribute `{name}` was deprecated in scikit-learn 1.8. Here it is empty: the probabilities are not Platt's."
-        warnings.warn(message, FutureWarning, stacklevel=3)
+        warn(message, FutureWarning)
         return np.empty(0)
 
 
@@ -449,12 +448,10 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
         if self.nu <= allowed:
             return dict(penalty="nu", penalty_number=self.nu)
         labels = classes[[least, most]].tolist()
-        warnings.warn(
+        warn(
             f"specified nu is infeasible: nu={self.nu!r}, but classes {labels[0]!r} and {labels[1]!r}, with rows of "
             f"{mass[least]:g} and {mass[most]:g}, allow {allowed:g} at most, which is used. Choose a smaller nu, give the rows "
-            "weights that make the classes alike, or use SVC.",
-            stacklevel=4,
-        )
+            "weights that make the classes alike, or use SVC.")
         return dict(penalty="nu", penalty_number=allowed)
 
 

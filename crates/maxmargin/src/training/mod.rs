@@ -430,7 +430,11 @@ fn rows_of(
 /// The C of a machine.
 fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, parts: &ModelParts) -> f64 {
     let weight = |(row, _)| weights.map_or(1.0, |weights| weights[row]);
-    parts.penalty.cost_with(parts.norm, rows_of(codes, weights, pairing, parts).map(weight).sum())
+    let total = rows_of(codes, weights, pairing, parts).map(weight).sum();
+    match parts.penalty {
+        Penalty::Nu(_) => rows_of(codes, weights, pairing, parts).count() as f64 / total,
+        penalty => penalty.cost_with(parts.norm, total),
+    }
 }
 
 /// Joins the machines' support vectors into one pool, each training row once.
