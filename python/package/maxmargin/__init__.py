@@ -11,6 +11,7 @@ True
 from ._certificate import Certificate
 from ._engine import __version__
 from ._errors import ConvergenceWarning, DataConversionWarning, InputError, InternalError, NotFittedError
+from ._loading import load
 from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "SVDD",
     "SVR",
     "__version__",
+    "load",
 ]
