@@ -12,12 +12,14 @@ from ._certificate import Certificate
 from ._engine import __version__
 from ._errors import ConvergenceWarning, DataConversionWarning, InputError, InternalError, NotFittedError
 from ._loading import load
+from ._patch import FallbackWarning, patch_sklearn, unpatch_sklearn
 from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
     "Certificate",
     "ConvergenceWarning",
     "DataConversionWarning",
+    "FallbackWarning",
     "InputError",
     "InternalError",
     "NotFittedError",
@@ -29,4 +31,6 @@ __all__ = [
     "SVR",
     "__version__",
     "load",
+    "patch_sklearn",
+    "unpatch_sklearn",
 ]
