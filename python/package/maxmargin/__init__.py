@@ -12,13 +12,16 @@ from ._certificate import Certificate
 from ._engine import __version__
 from ._errors import ConvergenceWarning, DataConversionWarning, InputError, InternalError, NotFittedError
 from ._kernel_models import RVC, KernelPerceptron
+from ._loading import load
 from ._maps import Nystroem, PolynomialLift, RBFSampler
+from ._patch import FallbackWarning, patch_sklearn, unpatch_sklearn
 from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
     "Certificate",
     "ConvergenceWarning",
     "DataConversionWarning",
+    "FallbackWarning",
     "InputError",
     "InternalError",
     "KernelPerceptron",
@@ -34,4 +37,7 @@ __all__ = [
     "SVDD",
     "SVR",
     "__version__",
+    "load",
+    "patch_sklearn",
+    "unpatch_sklearn",
 ]

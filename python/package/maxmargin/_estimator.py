@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import not_fitted
+from ._errors import InputError, not_fitted
 
 _UNCHANGED = "$UNCHANGED$"
 
@@ -18,8 +18,9 @@ _UNCHANGED = "$UNCHANGED$"
 class available_when:
     """A method that is there only while a condition on its object holds; else `hasattr` says that it is not."""
 
-    def __init__(self, condition: Callable[[Any], bool]) -> None:
+    def __init__(self, condition: Callable[[Any], bool], otherwise: str) -> None:
         self.condition = condition
+        self.otherwise = otherwise
 
     def __call__(self, function: Callable[..., Any]) -> available_when:
         self.function = function
@@ -31,7 +32,7 @@ class available_when:
         if instance is None:
             return self.function
         if not self.condition(instance):
-            raise AttributeError(f"{owner.__name__} has no {self.__name__!r} with these parameters")
+            raise AttributeError(f"{self.__name__} of {owner.__name__} is not available when {self.otherwise}")
         return MethodType(self.function, instance)
 
 
@@ -147,8 +148,8 @@ class Classifier(Estimator):
 
     def score(self, X, y, sample_weight=None) -> float:
         """The share of rows whose class is predicted rightly."""
-        right = np.asarray(self.predict(X)) == np.asarray(y).ravel()
-        return float(np.average(right, weights=sample_weight))
+        predicted, y, weights = _alike(self.predict(X), np.asarray(y), sample_weight)
+        return float(np.average(predicted == y, weights=weights))
 
 
 class Regressor(Estimator):
@@ -159,9 +160,9 @@ class Regressor(Estimator):
 
     def score(self, X, y, sample_weight=None) -> float:
         """The coefficient of determination, 1 − Σ(y − f)²/Σ(y − ȳ)²; 1 for a constant y that is met, 0 for one that is not."""
-        y = np.asarray(y, dtype=np.float64).ravel()
-        weight = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        residual = float(np.sum(weight * (y - self.predict(X)) ** 2))
+        predicted, y, weight = _alike(self.predict(X), np.asarray(y, dtype=np.float64), sample_weight)
+        weight = np.ones_like(y) if weight is None else weight
+        residual = float(np.sum(weight * (y - predicted) ** 2))
         total = float(np.sum(weight * (y - np.average(y, weights=weight)) ** 2))
         if total == 0.0:
             return 1.0 if residual == 0.0 else 0.0
@@ -177,6 +178,16 @@ class OutlierDetector(Estimator):
     def fit_predict(self, X, y=None, **kwargs):
         """Fits, and says of the same rows whether they are usual."""
         return self.fit(X, **kwargs).predict(X)
+
+
+def _alike(predicted: Any, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Predictions, answers and weights, of which there must be as many."""
+    from ._input import read_weights
+
+    y = y.ravel()
+    if len(y) != len(predicted):
+        raise InputError(f"Found input variables with inconsistent numbers of samples: [{len(predicted)}, {len(y)}]")
+    return np.asarray(predicted), y, read_weights(sample_weight, len(y))
 
 
 def _same(value: Any, default: Any) -> bool:

@@ -13,7 +13,7 @@ from . import _engine
 from ._certificate import certificate_of
 from ._errors import ConvergenceWarning, InputError, known_to_sklearn, not_fitted, warn
 from ._estimator import Estimator
-from ._input import Rows, engine_names, read_rows, read_targets, read_weights, words_of
+from ._input import Rows, engine_names, read_rows, read_targets, read_weights, require_y, words_of
 from ._parameters import Rule, boolean, instance, integer, number, one_of
 from ._progress import Line
 from ._threads import threads
@@ -89,6 +89,13 @@ def seed_of(random_state: Any) -> int:
     raise InputError(f"{random_state!r} cannot be used to seed a generator: give a whole number, a RandomState or None")
 
 
+def _check_folder(checkpoint: str) -> None:
+    """Refuses a checkpoint that could not be written, before hours of work."""
+    folder = os.path.dirname(os.path.abspath(checkpoint)) if checkpoint and "\0" not in checkpoint else ""
+    if not os.path.isdir(folder):
+        raise InputError(f"checkpoint is {checkpoint!r}, but there is no folder {folder!r} to write it to: make the folder first")
+
+
 class Fit:
     """A model with what it was trained on, as long as that is needed to give it probabilities when they are asked for."""
 
@@ -138,6 +145,12 @@ def answers(
     return dict(classes=classes or [], codes=codes, targets=targets, weights=weights, names=engine_names(names))
 
 
+def read_model_file(path: str | os.PathLike[str]) -> Fit:
+    """The model of a file, without what it was trained on."""
+    model = _engine.Model.load(path)
+    return Fit(model, None, answers(json.loads(model.describe())["classes"]), {})
+
+
 class EngineEstimator(Estimator):
     """An estimator that is trained by the engine.
 
@@ -162,13 +175,18 @@ class EngineEstimator(Estimator):
         start = self._fit.model if getattr(self, "warm_start", False) and hasattr(self, "_fit") else None
         line = Line(type(self).__name__) if getattr(self, "progress", False) or getattr(self, "verbose", False) else None
         checkpoint = getattr(self, "checkpoint", None)
+        if checkpoint is not None:
+            _check_folder(os.fspath(checkpoint))
+        # More seconds than there are: no limit.
+        max_time = getattr(self, "max_time", None)
+        max_time = None if max_time is None or max_time > 1e9 else float(max_time)
         try:
             model, history, failure = _engine.fit(
                 rows.data,
                 known,
                 asked,
                 self._threads(),
-                max_time=getattr(self, "max_time", None),
+                max_time=max_time,
                 start=start,
                 checkpoint=checkpoint,
                 progress=line,
@@ -216,8 +234,49 @@ class EngineEstimator(Estimator):
     # Files and pictures
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to our file (`.mm`), which `maxmargin predict` and `maxmargin inspect` read, too."""
+        """Writes the model to our file (`.mm`), which `maxmargin predict` and `maxmargin inspect` read, too.
+
+        Probabilities that may still be asked for are made first, because the file does not have the training data.
+        """
+        if hasattr(self, "_fit") and self._fit.rows is not None:
+            self._fit.with_probabilities(self._threads())
         self._exported().save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]):
+        """Reads a model from our file (`.mm`): an estimator of this class, with the parameters, labels and predictions of the one saved.
+
+        What is not in the file is not restored: the training data, the history, and parameters that do not change the model. Labels that
+        are all whole numbers come back as such, others as text.
+
+        Parameters
+        ----------
+        path : path
+            A file of `save`, or of `maxmargin train` where it trains what this class does.
+
+        Returns
+        -------
+        estimator
+        """
+        fit = read_model_file(path)
+        if not cls._reads(fit.parts):
+            from ._loading import kind_of
+
+            raise InputError(
+                f"{os.fspath(path)} is {kind_of(fit.parts)}, which {cls.__name__} is not\n"
+                "help: maxmargin.load(path) reads a model as the class that it is of"
+            )
+        return cls._restored(fit)
+
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        """Whether a model is one that this class trains; a class that says so has `_restored`."""
+        return False
+
+    @classmethod
+    def _restored(cls, fit: Fit):
+        """An estimator of this class for a model that it reads."""
+        raise InputError(f"{cls.__name__} is not read from files: use pickle or joblib")
 
     def to_onnx(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """The model in ONNX, as bytes, and in a file where one is named."""
@@ -282,6 +341,11 @@ class EngineEstimator(Estimator):
             Shown by notebooks, and written by its `save`.
         """
         model = self._exported()
+        if columns is not None and len(columns) != 2:
+            raise InputError(f"columns is {columns!r}, but a picture has two")
+        for name, pixels in (("width", width), ("height", height)):
+            if isinstance(pixels, bool) or not isinstance(pixels, (int, np.integer)) or pixels < 0:
+                raise InputError(f"{name} is {pixels!r}, but it must be a whole number of pixels")
         data = known = None
         if X is not None:
             rows = read_rows(self, X, self._threads(), reset=False)
@@ -308,14 +372,23 @@ class EngineEstimator(Estimator):
         if not hasattr(self, "classes_"):
             return answers(targets=read_targets(y, len(rows), type(self).__name__), names=names, weights=weights)
         values = np.asarray(y).ravel()
-        codes = np.minimum(np.searchsorted(self.classes_, values), len(self.classes_) - 1)
-        if len(values) != len(rows) or np.any(self.classes_[codes] != values):
-            raise InputError("y must have one label a row, each of them known to the model")
+        if len(values) != len(rows):
+            raise InputError(f"Found input variables with inconsistent numbers of samples: [{len(rows)}, {len(values)}]")
+        order = np.argsort(self.classes_)
+        places = np.searchsorted(self.classes_, values, sorter=order) if values.dtype.kind == self.classes_.dtype.kind else None
+        if places is None:
+            raise InputError(f"y is an array of {values.dtype}, but the labels of the model are of {self.classes_.dtype}")
+        codes = order[np.minimum(places, len(order) - 1)]
+        if np.any(self.classes_[codes] != values):
+            odd = values[np.flatnonzero(self.classes_[codes] != values)[0]]
+            raise InputError(f"y has the label {odd!r}, but the model knows only {self.classes_.tolist()}")
         return answers(words_of(self.classes_), codes.astype(np.uint32), names=names, weights=weights)
 
     def verify(self, X: Any, y: Any = None, sample_weight: Any = None) -> bool:
         """Whether the certificate is true of the training data: computed anew, trusting nothing but the model's coefficients."""
         self._read(X)
+        if self._estimator_type != "outlier_detector":
+            require_y(y, type(self).__name__)
         rows = read_rows(self, X, self._threads(), reset=False)
         known = self._answers_for(rows, y, sample_weight)
         found = json.loads(self._fit.model.verify(rows.data, known, self._threads()))

@@ -13,7 +13,11 @@
 
 from __future__ import annotations
 
+import math
+import numbers
+import reprlib
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -86,6 +90,7 @@ def _sparse(X: Any) -> Any:
     if X.dtype.kind == "c":
         raise InputError("Complex data not supported")
     given = X
+    _check_places(X)
     X = X.tocsr()
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
@@ -96,23 +101,87 @@ def _sparse(X: Any) -> Any:
     return X
 
 
+def _check_places(X: Any) -> None:
+    """Refuses sparse data whose entries are not where it says: scipy trusts it, and would read or write beyond its memory."""
+    try:
+        if X.format == "csr":
+            # What the engine does not check itself, and what scipy relies on to sort the columns.
+            offsets = X.indptr
+            if (
+                len(offsets) != X.shape[0] + 1
+                or offsets[0] != 0
+                or offsets[-1] > min(len(X.indices), len(X.data))
+                or np.any(offsets[1:] < offsets[:-1])
+            ):
+                raise ValueError(f"{len(offsets)} offsets do not lead through {len(X.indices)} entries in {X.shape[0]} rows")
+            if X.indices.dtype.kind != "i":
+                raise ValueError(f"the columns are numbered by an array of {X.indices.dtype}")
+        elif X.format in ("csc", "bsr"):
+            X.check_format(full_check=True)
+        elif X.format == "coo" and X.nnz:
+            for what, places, size in (("row", X.row, X.shape[0]), ("column", X.col, X.shape[1])):
+                if places.min() < 0 or places.max() >= size:
+                    raise ValueError(f"a {what} is numbered {places.min()} or {places.max()}, but there are {size}")
+    except (ValueError, IndexError, AttributeError) as error:
+        raise InputError(f"X is a broken sparse matrix: {error}\nhelp: make it anew from its rows, columns and values") from None
+
+
+def _array(values: Any, what: str) -> np.ndarray:
+    """An array of whatever was given."""
+    if hasattr(values, "collect") and not hasattr(values, "to_numpy"):
+        raise InputError(f"{what} is a {type(values).__name__}, which has no values yet: call its collect() first")
+    try:
+        if hasattr(values, "to_numpy"):
+            array = np.asarray(values.to_numpy())
+        elif hasattr(values, "__array_namespace__") and not isinstance(values, np.ndarray) and hasattr(values, "__dlpack__"):
+            array = np.from_dlpack(values)
+        else:
+            array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{what} cannot be read as an array: {error}") from None
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"{what} is a masked array, and {np.ma.count_masked(values)} of its values are masked: fill them in first")
+    return array
+
+
+def _numbers(array: np.ndarray, what: str) -> np.ndarray:
+    """An array of objects as one of numbers."""
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    for place, value in np.ndenumerate(array):
+        try:
+            float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            where = ", ".join(f"{word} {number + 1}" for word, number in zip(("row", "column"), place)) or "all rows"
+            if _missing(value):
+                raise InputError(f"Input {what} contains NaN: the value in {where} is {value!r}") from None
+            message = f"{error}: the value of {what} in {where} is {value!r}"
+            raise (TypeError if isinstance(error, TypeError) else InputError)(message) from None
+    raise InputError(f"{what} cannot be read as numbers: it is an array of {array.dtype}")
+
+
+def _missing(value: Any) -> bool:
+    """Whether a value stands for one that is not there: None, NaN, and what pandas has for it."""
+    try:
+        return value is None or not bool(value == value)
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
 def _dense(X: Any, name: str) -> np.ndarray:
     """A C-contiguous array of two dimensions, float32 or float64."""
-    if hasattr(X, "to_numpy"):
-        array = np.asarray(X.to_numpy())
-    elif hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray) and hasattr(X, "__dlpack__"):
-        array = np.from_dlpack(X)
-    else:
-        array = np.asarray(X)
+    array = _array(X, "X")
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "c":
         raise InputError("Complex data not supported")
-    if kind in "USMm":
+    if kind not in "biufO":
         raise InputError(f"{name} works on numbers, but X is an array of {array.dtype}: turn it into numbers first")
     if array.ndim != 2:
         _refuse_dimensions(array, name)
     if kind == "O":
-        array = array.astype(np.float64)
+        array = _numbers(array, "X")
     elif kind == "f" and size in (4, 8):
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
     else:
@@ -197,18 +266,23 @@ def engine_names(names: np.ndarray | None) -> list[str] | None:
     return None if names is None or len(set(names)) < len(names) else [str(name) for name in names]
 
 
-def _column(y: Any, rows: int, name: str) -> np.ndarray:
-    """One value a row."""
+def require_y(y: Any, name: str) -> None:
+    """Refuses None where rows must have answers."""
     if y is None:
         raise InputError(
             f"{name} requires y to be passed, but the target y is None. "
             "Expected array-like (array or non-string sequence), got None"
         )
+
+
+def _column(y: Any, rows: int, name: str) -> np.ndarray:
+    """One value a row."""
+    require_y(y, name)
     if is_sparse(y):
         raise InputError("y is sparse: give one label a row, as a full array")
-    array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    array = _array(y, "y")
     if array.ndim == 0:
-        raise InputError(f"y is {y!r}, expected one value a row")
+        raise InputError(f"y is {reprlib.repr(y)}, of shape (), expected one value a row")
     if array.dtype.kind == "c":
         raise InputError("Complex data not supported")
     if array.ndim == 2 and array.shape[1] == 1:
@@ -227,8 +301,13 @@ def _column(y: Any, rows: int, name: str) -> np.ndarray:
 def _refuse_gaps(array: np.ndarray, what: str) -> None:
     """Refuses numbers that are not finite."""
     if array.dtype.kind == "O":
-        if any(value is None or value != value for value in array):
-            raise InputError(f"Input {what} contains NaN.")
+        gaps = [row for row, value in enumerate(array) if _missing(value)]
+        if gaps:
+            raise InputError(f"Input {what} contains NaN: the value in row {gaps[0] + 1} is {array[gaps[0]]!r}")
+        return
+    if array.dtype.kind in "Mm":
+        if np.isnat(array).any():
+            raise InputError(f"Input {what} contains NaN: the value in row {np.flatnonzero(np.isnat(array))[0] + 1} is not a time")
         return
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return
@@ -241,11 +320,24 @@ def _refuse_gaps(array: np.ndarray, what: str) -> None:
     )
 
 
+def _continuous(array: np.ndarray) -> bool:
+    """Whether labels are numbers that are not whole."""
+    if array.dtype.kind == "O":
+        return any(isinstance(value, numbers.Real) and value != math.floor(value) for value in array)
+    return array.dtype.kind == "f" and bool(np.any(array != np.floor(array)))
+
+
 def read_classes(y: Any, rows: int, name: str, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """The distinct labels, sorted, and the place of each row's label among them."""
     array = _column(y, rows, name)
     _refuse_gaps(array, "y")
-    if array.dtype.kind == "f" and np.any(array != np.floor(array)):
+    if array.dtype.kind == "V":
+        raise InputError(f"Unknown label type: y is an array of {array.dtype}, expected one label a row")
+    if array.dtype.kind == "O":
+        odd = next((value for value in array if not isinstance(value, (str, bytes, numbers.Real, np.generic, date))), None)
+        if odd is not None:
+            raise InputError(f"Unknown label type: {odd!r} is a {type(odd).__name__}, but labels are text, numbers or dates")
+    if _continuous(array):
         raise InputError(
             "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes "
             "on a regression target with continuous values."
@@ -264,8 +356,10 @@ def read_classes(y: Any, rows: int, name: str, least: int = 2) -> tuple[np.ndarr
 def read_targets(y: Any, rows: int, name: str) -> np.ndarray:
     """The number of each row."""
     array = _column(y, rows, name)
-    if array.dtype.kind in "USMm":
+    if array.dtype.kind not in "biufO":
         raise InputError(f"{name} predicts numbers, but y is an array of {array.dtype}")
+    if array.dtype.kind == "O":
+        array = _numbers(array, "y")
     array = np.require(array.astype(np.float64, copy=False), requirements=["C", "A"])
     _refuse_gaps(array, "y")
     return array
@@ -275,10 +369,13 @@ def read_weights(sample_weight: Any, rows: int, negative: bool = False) -> np.nd
     """The weight of each row; `negative` ones leave their rows out, as weights of 0 do, where that is the custom."""
     if sample_weight is None:
         return None
-    given = sample_weight.to_numpy() if hasattr(sample_weight, "to_numpy") else sample_weight
-    weights = np.asarray(given)
-    if weights.dtype.kind not in "biuf":
-        weights = weights.astype(np.float64)
+    if is_sparse(sample_weight):
+        raise InputError("sample_weight is sparse: give one weight a row, as a full array")
+    weights = _array(sample_weight, "sample_weight")
+    if weights.dtype.kind not in "biufO":
+        raise InputError(f"sample_weight is an array of {weights.dtype}, expected one number a row: {weights.ravel()[:1]}")
+    if weights.dtype.kind == "O":
+        weights = _numbers(weights, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.ndim != 1:
@@ -311,7 +408,10 @@ def read_class_weights(
     missing = []
     for place, label in enumerate(classes.tolist()):
         if label in class_weight:
-            found[place] = class_weight[label]
+            value = class_weight[label]
+            if not isinstance(value, (numbers.Real, np.bool_)) or not math.isfinite(value):
+                raise InputError(f"class_weight[{label!r}] is {value!r}, but it must be a finite number")
+            found[place] = value
         else:
             missing.append(label)
     if missing and len(classes) - len(missing) != len(class_weight):

@@ -30,6 +30,36 @@ KERNEL_RULES: dict[str, tuple[Rule, ...]] = {
 _NAMES = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid", "laplacian": "laplacian", "chi2": "chi-square"}
 
 
+_SKLEARN_NAMES = {engine: sklearn for sklearn, engine in _NAMES.items()}
+
+
+def _kernel_name(kernel: dict[str, Any]) -> str:
+    """A kernel of a model file as the parameter `kernel`: a name, or a combination with its numbers."""
+    name = kernel["name"]
+    return _SKLEARN_NAMES.get(name) or _kernel_words(kernel)
+
+
+def _kernel_words(kernel: dict[str, Any]) -> str:
+    """A kernel of a model file with its numbers, in the engine's words."""
+    name = kernel["name"]
+    if name == "sum":
+        return "(" + " + ".join(_kernel_words(part) for part in kernel["parts"]) + ")"
+    if name == "product":
+        return " * ".join(_kernel_words(part) for part in kernel["parts"])
+    if name == "scaled":
+        return f"{kernel['factor']!r} * {_kernel_words(kernel['kernel'])}"
+    numbers_ = ", ".join(f"{key}={value!r}" for key, value in kernel.items() if key != "name")
+    return f"{name}({numbers_})" if numbers_ else name
+
+
+# How far apart, beside the largest, two kernel values that should be one may be: the rounding of single precision.
+_ROUNDING = 1e-5
+
+
+def _rows_of(given: Any) -> int:
+    return given.shape[0] if hasattr(given, "shape") else len(given)
+
+
 def kernel_text(kernel: str, gamma: Any, coef0: float, degree: int) -> str:
     """A kernel in the engine's words; what is no single name is a combination in these words already."""
     name = _NAMES.get(kernel, kernel)
@@ -59,10 +89,10 @@ class KernelMachine(EngineEstimator):
         return kernel_text(self.kernel, self.gamma, self.coef0, self.degree)
 
     def _memory(self) -> int:
-        return free_memory() if self.cache_size is None else max(int(self.cache_size * (1 << 20)), 64 << 20)
+        return free_memory() if self.cache_size is None else min(max(int(self.cache_size * (1 << 20)), 64 << 20), 1 << 62)
 
     def _max_iterations(self) -> int | None:
-        return None if self.max_iter == -1 else max(int(self.max_iter), 1)
+        return None if self.max_iter == -1 else min(max(int(self.max_iter), 1), 1 << 62)
 
     def _read_training(self, X: Any) -> Rows:
         """The rows to train on: as they are, or their table of kernel values."""
@@ -79,7 +109,10 @@ class KernelMachine(EngineEstimator):
         values = self._callable_values(X, X)
         if values.shape[0] != values.shape[1]:
             raise InputError(f"X.shape[0] should be equal to X.shape[1]: the kernel's values are a table of {values.shape}")
-        values = (values + values.T) * 0.5  # rounding only, where it is a kernel
+        apart = float(np.abs(values - values.T).max(initial=0.0))
+        if apart > _ROUNDING * float(np.abs(values).max(initial=0.0)):
+            raise InputError(f"the kernel is not symmetric: k(a, b) and k(b, a) differ by {apart:.2g}")
+        values = (values + values.T) * 0.5
         rows = read_rows(self, values, self._threads(), reset=True)
         self._trained_on = X
         shape = np.shape(X)
@@ -94,7 +127,15 @@ class KernelMachine(EngineEstimator):
         values = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
         if values.ndim != 2:
             raise InputError(f"the kernel's values must be a table of two dimensions, not of {values.ndim}")
-        return np.ascontiguousarray(values, dtype=np.float64)
+        if values.dtype.kind not in "biuf":
+            raise InputError(f"the kernel's values must be real numbers, but they are an array of {values.dtype}")
+        if values.shape[0] != (rows := _rows_of(left)):
+            raise InputError(f"the kernel's values for {rows} rows are a table of {values.shape}: one of its rows for each is expected")
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        if not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0]
+            raise InputError(f"the kernel's value for rows {row + 1} and {column + 1} is {values[row, column]}, not a finite number")
+        return values
 
     def _read(self, X: Any):
         if not hasattr(self, "_fit"):
@@ -109,6 +150,28 @@ class KernelMachine(EngineEstimator):
                 f"X.shape[1] = {values.shape[1]} should be equal to {self.shape_fit_[0]}, the number of samples at training time"
             )
         return Data.dense(values, self._threads())
+
+    @classmethod
+    def _kernel_parameters(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of a kernel in a file, and the tolerance."""
+        kernel = parts["kernel"]
+        found = {name: kernel[name] for name in ("gamma", "coef0", "degree") if name in kernel}
+        return {"kernel": _kernel_name(kernel), "tol": parts["tolerance"], **found}
+
+    def _restore_support(self, fit: Any, order: np.ndarray | None = None) -> None:
+        """What `_train` and `_keep_support` set, as far as a file tells."""
+        parts = fit.parts
+        self._set_fit(fit, [])
+        self.n_features_in_ = parts["columns"]
+        if parts["names"]:
+            self.feature_names_in_ = np.array(parts["names"], dtype=object)
+        found = fit.model.support_rows.astype(np.int64)
+        self._order = np.arange(len(found)) if order is None else order
+        self.support_ = found[self._order].astype(np.int32)
+        self.shape_fit_ = (parts["training_rows"], parts["columns"])
+        self._sparse = isinstance(fit.model.vectors(), tuple)
+        self.fit_status_ = int(fit.model.stop != "converged")
+        self._trained_on = self._vectors_of_linear = None
 
     def _keep_support(self, rows: Rows, order: np.ndarray | None = None) -> None:
         """Keeps which rows are support vectors, in the order that scikit-learn lists them in."""
@@ -132,6 +195,8 @@ class KernelMachine(EngineEstimator):
             return self._vectors_of_linear.astype(np.float64)
         found = self._fit.model.vectors()
         if found is None:
+            if self._fit.parts["kernel"]["name"] == "linear":
+                raise AttributeError("support_vectors_ of a linear model are not in its file, which keeps its weights: see coef_")
             return np.empty((0, 0))
         if isinstance(found, tuple):
             from scipy.sparse import csr_matrix

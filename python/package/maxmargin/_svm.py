@@ -9,9 +9,9 @@ import numpy as np
 from ._errors import InputError, NotFittedError, known_to_sklearn, not_fitted, warn
 from ._estimator import Classifier, OutlierDetector, Regressor, available_when
 from ._fitting import answers, params
-from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, words_of
+from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, require_y, words_of
 from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
-from ._parameters import check_parameters, instance, number, one_of
+from ._parameters import check_parameters, instance, integer, number, one_of
 
 # Rows up to which the engine solves for pairs, one after the other, in double precision.
 _FEW_ROWS = 500
@@ -52,6 +52,7 @@ class _SupportClassifier(Classifier, _Support):
         "probability": (one_of(None, True, False),),
         "class_weight": (one_of("balanced", None), instance(dict, "a dict")),
         "decision_function_shape": (one_of("ovo", "ovr"),),
+        "random_state": (integer(least=0), one_of(None), instance((np.random.RandomState, np.random.Generator), "a RandomState")),
     }
 
     _one_class_left = "Invalid input - all samples with positive weights belong to the same class"
@@ -70,18 +71,64 @@ class _SupportClassifier(Classifier, _Support):
             # A class that does not count is one whose rows are left out.
             weights = (1.0 if weights is None else weights) * np.maximum(class_weights, 0.0)[codes]
             plain = True
-        penalty = self._penalty(classes, codes, weights)
+            if len(np.unique(codes[weights > 0])) < 2:
+                raise InputError(f"class_weight is {self.class_weight!r}, and leaves rows of two classes no more: all samples of the others weigh nothing")
+        penalty = self._engine_penalty(classes, codes, weights)
         known = answers(words_of(classes), codes, weights=weights, names=getattr(self, "feature_names_in_", None))
         asked = self._asked(multiclass="ovo", class_weights=None if plain else class_weights.tolist(), **penalty)
         self._train(rows, known, asked, self._may_polish(), keep_rows=self.probability is not False)
         self.classes_ = classes
         self.class_weight_ = class_weights
+        self._declined = self.probability is False
         self._sign = 1.0 if len(classes) == 2 else -1.0
         self._set_support(rows, codes)
         self.n_iter_ = np.array([machine["iterations"] for machine in self._fit.parts["machines"]], dtype=np.int32)
         if self.probability is True:
             self._fit.with_probabilities(self._threads())
         return self
+
+    # The penalty of the classifiers of a class, in the engine's words, and the parameter that has its number.
+    _penalty: tuple[str, str]
+
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        from ._loading import penalty_of, task_of
+
+        return (
+            hasattr(cls, "_penalty")
+            and task_of(parts)[0] == "classification"
+            and parts["solver"] != "kernel-perceptron"
+            and (parts["loss"], parts["bias"], penalty_of(parts)[0]) == ("hinge", "explicit", cls._penalty[0])
+            and (parts["multiclass"] == "ovo" or len(parts["classes"]) == 2)
+            and not parts.get("joint")
+            and all((m["pairing"]["negative"] is not None) and m["pairing"]["positive"] > m["pairing"]["negative"] for m in parts["machines"])
+        )
+
+    @classmethod
+    def _restored(cls, fit: Any):
+        from ._loading import labels_of, penalty_of
+
+        parts = fit.parts
+        weights = parts.get("class_weights")
+        classes = labels_of(parts["classes"])
+        model = cls(
+            **cls._kernel_parameters(parts),
+            **{cls._penalty[1]: penalty_of(parts)[1]},
+            class_weight=None if weights is None else dict(zip(classes.tolist(), weights)),
+        )
+        model.classes_ = classes
+        model.class_weight_ = np.ones(len(classes)) if weights is None else np.array(weights)
+        model._sign = 1.0 if len(classes) == 2 else -1.0
+        # A support vector of a pair has the sign of its class.
+        of_vectors = np.zeros(len(fit.model.support_rows), dtype=np.int32)
+        for number_, machine in enumerate(parts["machines"]):
+            places, coefficients = fit.model.expansion(number_)
+            of_vectors[places] = np.where(coefficients > 0, machine["pairing"]["positive"], machine["pairing"]["negative"])
+        model._restore_support(fit, np.argsort(of_vectors, kind="stable"))
+        model._n_support = np.bincount(of_vectors, minlength=len(classes)).astype(np.int32)
+        model._codes_of_vectors = of_vectors
+        model.n_iter_ = np.array([machine["iterations"] for machine in parts["machines"]], dtype=np.int32)
+        return model
 
     def _set_support(self, rows: Rows, codes: np.ndarray) -> None:
         of_vectors = codes[self._fit.model.support_rows.astype(np.int64)]
@@ -154,7 +201,7 @@ class _SupportClassifier(Classifier, _Support):
             raise not_fitted(self)
         return self._fit
 
-    @available_when(lambda self: self.probability is not False)
+    @available_when(lambda self: self.probability is not False, "probability=False")
     def predict_proba(self, X):
         """The probability of each class for each row.
 
@@ -170,12 +217,12 @@ class _SupportClassifier(Classifier, _Support):
         ndarray of shape (n_samples, n_classes)
         """
         fit = self._fit_or_raise()
-        if fit.rows is None and not fit.model.has_probabilities:
+        if getattr(self, "_declined", False):
             raise known_to_sklearn(NotFittedError)("predict_proba is not available when fitted with probability=False")
         model = fit.with_probabilities(self._threads())
         return model.probabilities(self._read(X), self._threads())
 
-    @available_when(lambda self: self.probability is not False)
+    @available_when(lambda self: self.probability is not False, "probability=False")
     def predict_log_proba(self, X):
         """The logarithm of `predict_proba`."""
         return np.log(self.predict_proba(X))
@@ -335,6 +382,7 @@ class SVC(_SupportClassifier):
         self.checkpoint = checkpoint
 
     _rules = {**_SupportClassifier._rules, "C": (number(above=0, infinite=True),)}
+    _penalty = ("c", "C")
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y.
@@ -354,7 +402,7 @@ class SVC(_SupportClassifier):
         """
         return self._fit_classes(X, y, sample_weight)
 
-    def _penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+    def _engine_penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
         return dict(penalty="c", penalty_number=_finite(self.C))
 
 
@@ -434,12 +482,13 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
 
     _rules = {**_SupportClassifier._rules, "nu": (number(above=0, most=1),)}
     _one_class_left = "specified nu is infeasible: all samples with positive weights belong to the same class"
+    _penalty = ("nu", "nu")
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y; see `SVC.fit`."""
         return self._fit_classes(X, y, sample_weight)
 
-    def _penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+    def _engine_penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
         """ν, or the largest that every pair of classes allows: ν ≤ 2 min(W₁, W₂)/(W₁ + W₂), W what the rows of a class count."""
         mass = np.bincount(codes, weights=weights, minlength=len(classes))
         order = np.argsort(mass)
@@ -457,6 +506,29 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
 
 class _OneMachine(_Support):
     """One decision function: a regression, or what is usual."""
+
+    # In the engine's words.
+    _task: str
+
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        from ._loading import task_of
+
+        return hasattr(cls, "_task") and task_of(parts)[0] == cls._task and (parts["loss"], parts["bias"]) == ("hinge", "explicit")
+
+    @classmethod
+    def _restored(cls, fit: Any):
+        model = cls(**cls._kernel_parameters(fit.parts), **cls._task_parameters(fit.parts))
+        model._restore_support(fit)
+        model.n_iter_ = int(fit.parts["machines"][0]["iterations"])
+        return model
+
+    @classmethod
+    def _task_parameters(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        """The numbers of a task in a file."""
+        from ._loading import task_of
+
+        return {"nu": task_of(parts)[1]}
 
     def _fit_one(self, X: Any, y: Any, sample_weight: Any, **asked: Any):
         check_parameters(self, self._rules)
@@ -497,6 +569,13 @@ class _OneMachine(_Support):
 
 class _SupportRegressor(Regressor, _OneMachine):
     """Numbers."""
+
+    @classmethod
+    def _task_parameters(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        from ._loading import penalty_of, task_of
+
+        # ν itself is not in a file: the ε that it came to is.
+        return {"C": penalty_of(parts)[1], **({"epsilon": task_of(parts)[1]} if cls._task == "regression" else {})}
 
     def predict(self, X):
         """The number of each row.
@@ -581,9 +660,11 @@ class SVR(_SupportRegressor):
         self.checkpoint = checkpoint
 
     _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "epsilon": (number(least=0),)}
+    _task = "regression"
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y; see `SVC.fit`."""
+        require_y(y, type(self).__name__)
         return self._fit_one(X, y, sample_weight, task="regression", task_number=self.epsilon, penalty_number=_finite(self.C))
 
 
@@ -653,9 +734,17 @@ class NuSVR(_SupportRegressor):
         self.checkpoint = checkpoint
 
     _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "nu": (number(above=0, most=1),)}
+    _task = "nu-regression"
+
+    @classmethod
+    def _restored(cls, fit: Any):
+        model = super()._restored(fit)
+        model.epsilon_ = float(fit.parts["machines"][0]["epsilon"])
+        return model
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y; see `SVC.fit`."""
+        require_y(y, type(self).__name__)
         self._fit_one(X, y, sample_weight, task="nu-regression", task_number=self.nu, penalty_number=_finite(self.C))
         self.epsilon_ = float(self._fit.parts["machines"][0].get("epsilon") or 0.0)
         return self
@@ -669,7 +758,12 @@ class _OneClass(OutlierDetector, _OneMachine):
     """What is usual, and what is not."""
 
     _rules = {**_OneMachine._rules, "nu": (number(above=0, most=1),)}
-    _task: str
+
+    @classmethod
+    def _restored(cls, fit: Any):
+        model = super()._restored(fit)
+        model.offset_ = -model.intercept_
+        return model
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns what is usual from rows X; y is not looked at. See `SVC.fit` for the weights."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+from ._errors import InputError
+
+# The most threads that the engine starts.
+_MOST = 1024
 # Asked in this order where n_jobs is None; joblib sets the second in the processes it starts.
 _VARIABLES = ("MAXMARGIN_NUM_THREADS", "OMP_NUM_THREADS")
 
@@ -21,12 +25,12 @@ def threads(n_jobs: int | None) -> int:
     if n_jobs is not None:
         n_jobs = int(n_jobs)
         if n_jobs == 0:
-            raise ValueError("n_jobs == 0 in Parallel has no meaning: give a number of threads, or -1 for every core")
-        return n_jobs if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
+            raise InputError("n_jobs == 0 in Parallel has no meaning: give a number of threads, or -1 for every core")
+        return min(n_jobs, _MOST) if n_jobs > 0 else max(1, cores() + 1 + n_jobs)
     for name in _VARIABLES:
         found = os.environ.get(name, "").split(",")[0]
         if found.isdigit() and int(found) > 0:
-            return min(int(found), 1024)
+            return min(int(found), _MOST)
     return 1 if _within_joblib() else cores()
 
 
