@@ -84,14 +84,15 @@ fn polished(
     let asked = training.params();
     let mut settings = asked.settings.clone();
     settings.tolerance = (settings.tolerance * POLISH).max(FINEST);
-    settings.gap = settings.gap.map(|gap| (gap * POLISH).max(f64::EPSILON));
+    // A gap goes with the square of the distance from the optimum.
+    settings.gap = settings.gap.map(|gap| (gap * POLISH * POLISH).max(f64::EPSILON));
     settings.max_iterations = settings.max_iterations.or(Some(POLISHING_STEPS));
     let finer = TrainingParams { settings, ..asked.clone() }.check()?;
     let model = finer.fit(data, workers, control)?;
     if matches!(model.stop(), Stop::Interrupted | Stop::TimeLimit | Stop::Diverged) {
         return Ok(model);
     }
-    match as_asked(&model, asked)? {
+    match as_asked(&model, asked, data, workers)? {
         Some(model) => Ok(model),
         None if asked.settings.max_iterations.is_some() => Ok(model),
         None => Ok(training.fit(data, workers, control)?),
@@ -99,7 +100,12 @@ fn polished(
 }
 
 /// The model as one of the tolerance that was asked for, if it is.
-fn as_asked(model: &maxmargin::Model, asked: &TrainingParams) -> Result<Option<maxmargin::Model>, Fault> {
+fn as_asked(
+    model: &maxmargin::Model,
+    asked: &TrainingParams,
+    data: &Dataset,
+    workers: &Workers,
+) -> Result<Option<maxmargin::Model>, Fault> {
     let mut parts = model.parts().clone();
     let settings = &asked.settings;
     for machine in &mut parts.machines {
@@ -115,6 +121,10 @@ fn as_asked(model: &maxmargin::Model, asked: &TrainingParams) -> Result<Option<m
         machine.stop = Stop::Converged;
     }
     parts.tolerance = settings.tolerance;
+    // Which rows lie on the margin is a matter of the tolerance: they are counted again by this one.
+    let found = maxmargin::Model::new(parts.clone())?.verify(data, workers)?;
+    parts.machines.iter_mut().zip(found.evidence).for_each(|(machine, evidence)| machine.evidence = evidence);
+    parts.joint = found.joint.or(parts.joint);
     Ok(Some(maxmargin::Model::new(parts)?))
 }
 

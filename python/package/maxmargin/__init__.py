@@ -9,8 +9,13 @@ True
 """
 
 from ._certificate import Certificate
+from ._discriminant import LinearDiscriminantAnalysis
 from ._engine import __version__
 from ._errors import ConvergenceWarning, DataConversionWarning, InputError, InternalError, NotFittedError
+from ._linear_svm import LinearSVC, LinearSVR
+from ._logistic import LogisticRegression
+from ._perceptron import Perceptron
+from ._sgd import SGDClassifier
 from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
@@ -19,10 +24,16 @@ __all__ = [
     "DataConversionWarning",
     "InputError",
     "InternalError",
+    "LinearDiscriminantAnalysis",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
     "NotFittedError",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "Perceptron",
+    "SGDClassifier",
     "SVC",
     "SVDD",
     "SVR",

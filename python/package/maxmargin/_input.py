@@ -207,7 +207,7 @@ def _column(y: Any, rows: int, name: str) -> np.ndarray:
         )
     if is_sparse(y):
         raise InputError("y is sparse: give one label a row, as a full array")
-    if isinstance(y, str) or np.ndim(y) == 0 and not hasattr(y, "__len__"):
+    if isinstance(y, str) or not (hasattr(y, "__len__") or hasattr(y, "__array__")) and np.ndim(y) == 0:
         raise InputError(f"y is {y!r}, expected one value a row")
     array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if array.dtype.kind == "c":
