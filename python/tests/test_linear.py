@@ -7,14 +7,14 @@ import warnings
 import numpy as np
 import pytest
 
-import maxmargin
-from maxmargin import InputError, LinearDiscriminantAnalysis, LinearSVC, LinearSVR, LogisticRegression, Perceptron, SGDClassifier
+from maxmargin import InputError, LinearDiscriminantAnalysis, LinearSVC, LinearSVR, LogisticRegression, SVC, Perceptron, SGDClassifier
 
 pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn import discriminant_analysis, linear_model, svm
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.exceptions import NotFittedError
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
@@ -72,9 +72,11 @@ def test_the_intercept_is_penalised_as_in_scikit_learn(scaling):
 def test_an_intercept_without_penalty_is_that_of_the_support_vector_machine():
     X, y = two_species()
     ours = LinearSVC(loss="hinge", intercept_scaling=None).fit(X, y)
-    exact = svm.SVC(kernel="linear", tol=1e-10).fit(X, y)
-    assert ours.coef_ == pytest.approx(exact.coef_, abs=1e-6)
-    assert ours.intercept_ == pytest.approx(exact.intercept_, abs=1e-5)
+    exact = SVC(kernel="linear").fit(X, y)
+    assert ours.coef_ == pytest.approx(exact.coef_, abs=1e-7)
+    assert ours.intercept_ == pytest.approx(exact.intercept_, abs=1e-6)
+    # scikit-learn's keeps its kernel values in single precision.
+    assert ours.coef_ == pytest.approx(svm.SVC(kernel="linear", tol=1e-10).fit(X, y).coef_, abs=1e-4)
 
 
 def test_without_an_intercept_there_is_none():
@@ -454,18 +456,18 @@ def test_fit_finds_the_optimum_that_gradient_descent_looks_for(loss):
     best = objective(model.coef_, model.intercept_)
     assert model.certificate_.primal * alpha == pytest.approx(best, rel=1e-9)
     assert model.certificate_.relative_gap < 1e-8
-    # With its default rate scikit-learn's own goes astray for the squared hinge loss.
-    rate = {"learning_rate": "invscaling", "eta0": 0.02} if loss == "squared_hinge" else {}
-    theirs = linear_model.SGDClassifier(loss, alpha=alpha, max_iter=2000, tol=None, average=True, random_state=0, **rate).fit(X, y)
+    theirs = linear_model.SGDClassifier(loss, alpha=alpha, max_iter=2000, tol=None, average=True, random_state=0).fit(X, y)
     assert best <= objective(theirs.coef_, theirs.intercept_) + 1e-12
-    assert objective(theirs.coef_, theirs.intercept_) == pytest.approx(best, rel=2e-2)
+    # With its default rate scikit-learn's own goes astray for the squared hinge loss.
+    assert loss == "squared_hinge" or objective(theirs.coef_, theirs.intercept_) == pytest.approx(best, rel=2e-2)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
 def test_a_stream_comes_near_the_optimum_however_it_is_cut(loss):
     X, y = make_classification(4000, 10, n_informative=5, random_state=0, flip_y=0.05)
     names = np.array(["no", "yes"])[y]
-    whole = SGDClassifier(loss=loss, alpha=1e-3, average=True)
+    # A penalty that weighs: half or twice of it would be another answer.
+    whole = SGDClassifier(loss=loss, alpha=0.1, average=True)
     parts = clone(whole)
     for _ in range(3):
         whole.partial_fit(X, names, classes=["no", "yes"])
@@ -473,7 +475,7 @@ def test_a_stream_comes_near_the_optimum_however_it_is_cut(loss):
             parts.partial_fit(X[start : start + 321], names[start : start + 321], classes=["no", "yes"])
     assert (whole.coef_ == parts.coef_).all() and (whole.intercept_ == parts.intercept_).all()
     exact = clone(whole).fit(X, names)
-    assert whole.coef_ == pytest.approx(exact.coef_, abs=0.1)
+    assert whole.coef_ == pytest.approx(exact.coef_, abs=0.04)
     assert whole.score(X, names) == pytest.approx(exact.score(X, names), abs=0.01)
     assert whole.t_ == 12001 and whole.stop_reason_ == "streaming" and whole.certificate_ is None
     assert 0 < whole.progressive_error_ < 0.5
@@ -499,11 +501,12 @@ def test_a_stream_goes_on_from_a_fit():
         model = SGDClassifier("log_loss", alpha=1e-3, average=average).fit(X[:2000], y[:2000])
         before = model.coef_.copy()
         model.partial_fit(X[2000:2010], y[2000:2010])
-        assert 0 < np.abs(model.coef_ - before).max() < 0.1
+        # The mean hardly moves; the last weights move as much as they do after so many rows, and not as after the first.
+        assert 0 < np.abs(model.coef_ - before).max() < (0.01 if average else 0.3)
         assert model.t_ == 2011.0
         model.partial_fit(X[2010:], y[2010:])
         exact = clone(model).fit(X, y)
-        assert model.coef_ == pytest.approx(exact.coef_, abs=0.2 if average is False else 0.1)
+        assert model.score(X, y) == pytest.approx(exact.score(X, y), abs=0.01 if average else 0.03)
 
 
 def test_labels_must_be_announced_to_a_stream():
@@ -580,6 +583,25 @@ def test_a_warm_start_takes_fewer_steps_to_the_same_answer(model):
     assert warm.certificate_.relative_gap <= 1e-8
 
 
+@pytest.mark.parametrize("kind", [LinearSVC, LogisticRegression, SGDClassifier, LinearSVR])
+def test_a_warm_start_on_other_data_begins_from_scratch(kind):
+    warm = kind(warm_start=True).fit(IRIS, SPECIES)
+    for rows, labels in ((IRIS[:140], SPECIES[:140]), (IRIS[:, :3], SPECIES), (IRIS[:100], SPECIES[:100])):
+        warm.fit(rows, labels)
+        assert (warm.coef_ == kind().fit(rows, labels).coef_).all()
+        assert any("began from scratch" in note for note in warm.notes_)
+
+
+@pytest.mark.parametrize("kind", [LinearSVC, LogisticRegression, SGDClassifier])
+def test_a_class_that_weights_leave_without_rows_is_named(kind):
+    with pytest.raises(InputError, match="'versicolor' has no row of a weight above 0"):
+        kind().fit(IRIS, NAMES, sample_weight=(SPECIES != 1).astype(float))
+    with pytest.raises(InputError, match="'versicolor' has no row of a weight above 0"):
+        kind(class_weight={"setosa": 1, "versicolor": 0, "virginica": 1}).fit(IRIS, NAMES)
+    with pytest.raises(InputError, match="the same class"):
+        kind().fit(IRIS, NAMES, sample_weight=(SPECIES == 1).astype(float))
+
+
 @pytest.mark.parametrize("model", [LinearSVC(), LogisticRegression(), LinearDiscriminantAnalysis(), SGDClassifier()], ids=repr)
 def test_single_precision_is_taken_as_it_is(model):
     X = np.ascontiguousarray(IRIS.astype(np.float32))
@@ -624,7 +646,7 @@ def test_a_fit_ends_when_its_time_is_over():
 
 def test_models_that_are_not_fitted_say_so():
     for kind in (LinearSVC, LinearSVR, LogisticRegression, LinearDiscriminantAnalysis, Perceptron, SGDClassifier):
-        with pytest.raises(maxmargin.NotFittedError if "sklearn" not in str(kind) else Exception, match="not fitted yet"):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
             kind().predict(IRIS)
 
 

@@ -217,8 +217,8 @@ class LinearDiscriminantAnalysis(LinearClassifier):
 
     def _set_directions(self, functions: np.ndarray, centred: np.ndarray, rows: Rows, codes: np.ndarray) -> None:
         """The directions w of ``C_B w = λ Σ w``, with ``w'Σw = 1``."""
-        if self.solver == "eigen" and self.shrinkage is not None:
-            values, directions = self._shrunk_directions(rows)
+        if self.solver == "eigen" and (self.shrinkage is not None or self.priors is not None):
+            values, directions = self._directions_of_difference(rows)
         else:
             # C_B = MM' with a column √π_k (m_k − m) for each class: M'Σ⁻¹M is small, and has the same values.
             roots = np.sqrt(self.priors_)[:, None]
@@ -234,8 +234,10 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         self.explained_variance_ratio_ = ratio
         self.scalings_ = directions
 
-    def _shrunk_directions(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """What scatter lies between the classes is what the shrunk scatter of all rows has more than that within the classes."""
+    def _directions_of_difference(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """As scikit-learn has them where the covariance is shrunk or weighed: with what the covariance of all rows has more than that within
+        the classes for C_B.
+        """
         factor = np.linalg.cholesky(self.covariance_)
         between = _scatter(rows.array, self.shrinkage) - self.covariance_
         halfway = np.linalg.solve(factor, between)

@@ -99,7 +99,15 @@ class LinearModel(EngineEstimator):
             rows = with_column(rows, column, self._threads())
             known = {**known, "names": None}
         self._column = column
-        self._train(rows, known, asked)
+        try:
+            self._train(rows, known, asked)
+        except InputError as error:
+            if not (self.warm_start and "the model to start from" in str(error)):
+                raise
+            # A start is there to save time: a model of other data has none to give.
+            del self._fit
+            self._train(rows, known, asked)
+            self.notes_.append("the model that was there is of other data, so that the fit began from scratch")
         self.coef_, self.intercept_ = self._weights_of_engine()
 
     def _weights_of_engine(self) -> tuple[np.ndarray, np.ndarray]:
@@ -161,8 +169,7 @@ class LinearClassifier(Classifier, LinearModel):
         rows = read_rows(self, X, self._threads(), reset=True)
         self.classes_, codes = read_classes(y, len(rows), type(self).__name__)
         weights = read_weights(sample_weight, len(rows), negative=True)
-        if weights is not None and len(np.unique(codes[weights > 0])) < 2:
-            raise InputError("Invalid input - all samples with positive weights belong to the same class")
+        self._refuse_lost_classes(codes, weights)
         return rows, codes, weights
 
     def _weigh(self, codes: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray | None, list[float] | None]:
@@ -173,7 +180,21 @@ class LinearClassifier(Classifier, LinearModel):
         if np.all(by_class > 0.0):
             return weights, by_class.tolist()
         # A class that does not count is one whose rows are left out.
-        return (1.0 if weights is None else weights) * np.maximum(by_class, 0.0)[codes], None
+        weights = (1.0 if weights is None else weights) * np.maximum(by_class, 0.0)[codes]
+        self._refuse_lost_classes(codes, weights)
+        return weights, None
+
+    def _refuse_lost_classes(self, codes: np.ndarray, weights: np.ndarray | None) -> None:
+        """Refuses weights that leave a class without rows."""
+        if weights is None:
+            return
+        left = np.bincount(codes[weights > 0], minlength=len(self.classes_)) > 0
+        if left.sum() < 2:
+            raise InputError("Invalid input - all samples with positive weights belong to the same class")
+        if not left.all():
+            raise InputError(
+                f"the label {self.classes_[~left].tolist()[0]!r} has no row of a weight above 0\nhelp: leave out the rows of that label"
+            )
 
     def _answers_of_fit(self, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
         names = getattr(self, "feature_names_in_", None)
