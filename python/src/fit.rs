@@ -108,11 +108,15 @@ fn as_asked(
 ) -> Result<Option<maxmargin::Model>, Fault> {
     let mut parts = model.parts().clone();
     let settings = &asked.settings;
+    // Relative gap and violation; machines that were trained together have one certificate.
+    let of_all = parts.joint.as_ref().and_then(|evidence| evidence.certificate());
+    let of_all = of_all.map(|certificate| (certificate.relative_gap, certificate.violation));
     for machine in &mut parts.machines {
-        let reached = match (machine.stop, machine.evidence.certificate(), settings.gap) {
+        let own = machine.evidence.certificate().map(|certificate| (certificate.relative_gap, certificate.violation));
+        let reached = match (machine.stop, own.or(of_all), settings.gap) {
             (Stop::Converged, ..) => true,
-            (_, Some(certificate), Some(gap)) => certificate.relative_gap <= gap,
-            (_, Some(certificate), None) => certificate.violation <= settings.tolerance,
+            (_, Some((relative_gap, _)), Some(gap)) => relative_gap <= gap,
+            (_, Some((_, violation)), None) => violation <= settings.tolerance,
             (_, None, _) => false,
         };
         if !reached {

@@ -47,7 +47,8 @@ impl StreamingSgd {
         (self.steps, self.learnt, self.squares) = (before.rows, before.rows, before.squares);
         let time = before.rows as f64;
         // Σ (t − t₀) over the steps behind, (ST.4)
-        let counted = self.params.average_from.map(|from| (time - from as f64).max(0.0)).map_or(0.0, |k| 0.5 * k * (k + 1.0));
+        let counted =
+            self.params.average_from.map(|from| (time - from as f64).max(0.0)).map_or(0.0, |k| 0.5 * k * (k + 1.0));
         for ((machine, line), &bias) in self.machines.iter_mut().zip(weights).zip(biases) {
             machine.grow(columns);
             machine.direction.copy_from_slice(line);
