@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use maxmargin::calibration::{CalibrationParams, Held};
 use maxmargin::data::Dataset;
+use maxmargin::model::Multiclass;
+use maxmargin::problem::Norm;
+use maxmargin::solver::SolverKind;
 use maxmargin::{Beginning, Stop, Training, TrainingParams, Workers};
 use pyo3::prelude::*;
 
@@ -84,10 +87,15 @@ fn polished(
     let asked = training.params();
     let mut settings = asked.settings.clone();
     settings.tolerance = (settings.tolerance * POLISH).max(FINEST);
-    // A gap goes with the square of the distance from the optimum.
-    settings.gap = settings.gap.map(|gap| (gap * POLISH * POLISH).max(f64::EPSILON));
+    // A gap is a difference of large numbers that are nearly the same, and goes with the square of the distance from the optimum: the
+    // last digits are a matter of the violation, to those who stop at a gap, too.
+    let mut solver = asked.solver;
+    if settings.gap.take().is_some() && matches!(asked.way(), Multiclass::OneVsOne | Multiclass::OneVsRest) {
+        let newton = if asked.norm == Norm::L1 { SolverKind::L1Newton } else { SolverKind::PrimalNewton };
+        solver = solver.or(Some(newton));
+    }
     settings.max_iterations = settings.max_iterations.or(Some(POLISHING_STEPS));
-    let finer = TrainingParams { settings, ..asked.clone() }.check()?;
+    let finer = TrainingParams { settings, solver, ..asked.clone() }.check()?;
     let model = finer.fit(data, workers, control)?;
     if matches!(model.stop(), Stop::Interrupted | Stop::TimeLimit | Stop::Diverged) {
         return Ok(model);

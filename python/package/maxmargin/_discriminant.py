@@ -29,8 +29,8 @@ class LinearDiscriminantAnalysis(LinearClassifier):
     ----------
     solver : {'svd', 'lsqr', 'eigen'}, default='svd'
         The engine solves, whatever the name. As in scikit-learn ``'lsqr'`` and ``'eigen'`` weigh the classes' covariances by `priors`,
-        keep `covariance_` and do not take the mean off, and ``'lsqr'`` has no `transform`. With ``'svd'`` a covariance that is singular
-        is inverted where it is not 0.
+        keep `covariance_` and do not take the mean off; `transform` goes with all of them (in scikit-learn not with ``'lsqr'``). With
+        ``'svd'`` a covariance that is singular is inverted where it is not 0.
     shrinkage : 'auto', float or None, default=None
         How far the covariance is drawn towards a multiple of the identity: from 0 to 1, or ``'auto'`` for the part that Ledoit and Wolf
         expect to be best. Goes with ``'svd'``, too, where scikit-learn refuses it: that way no matrix of columns times columns is made
@@ -54,9 +54,9 @@ class LinearDiscriminantAnalysis(LinearClassifier):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     scalings_ : ndarray of shape (n_features, rank)
-        The directions, the most telling one first; along each the classes have a variance of 1. Not with ``'lsqr'``.
+        The directions, the most telling one first; along each the classes have a variance of 1.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The part that each direction has in the variance of the classes' means. Not with ``'lsqr'``.
+        The part that each direction has in the variance of the classes' means.
     means_, priors_, xbar_, covariance_, classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
     stop_reason_, history_, solver_, notes_
@@ -179,8 +179,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
             functions = self._within_rank(rows, codes, centred)
         else:
             functions = self._functions(centred)
-        if self.solver != "lsqr":
-            self._set_directions(functions, centred, rows, codes)
+        self._set_directions(functions, centred, rows)
         coef = functions
         intercept = np.log(self.priors_) - functions @ self.xbar_ - 0.5 * np.sum(functions * centred, axis=1)
         if self.solver != "svd":
@@ -215,7 +214,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         whitened = (axes[kept] / lengths / sizes[kept, None]).T
         return centred @ whitened @ whitened.T
 
-    def _set_directions(self, functions: np.ndarray, centred: np.ndarray, rows: Rows, codes: np.ndarray) -> None:
+    def _set_directions(self, functions: np.ndarray, centred: np.ndarray, rows: Rows) -> None:
         """The directions w of ``C_B w = λ Σ w``, with ``w'Σw = 1``."""
         if self.solver == "eigen" and (self.shrinkage is not None or self.priors is not None):
             values, directions = self._directions_of_difference(rows)
@@ -235,8 +234,8 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         self.scalings_ = directions
 
     def _directions_of_difference(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """As scikit-learn has them where the covariance is shrunk or weighed: with what the covariance of all rows has more than that within
-        the classes for C_B.
+        """As scikit-learn has them where the covariance is shrunk or weighed: C_B is what the covariance of all rows has more than that
+        within the classes.
         """
         factor = np.linalg.cholesky(self.covariance_)
         between = _scatter(rows.array, self.shrinkage) - self.covariance_
@@ -292,8 +291,6 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        if self.solver == "lsqr":
-            raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         if not hasattr(self, "scalings_"):
             raise not_fitted(self)
         rows = read_rows(self, X, self._threads(), reset=False)
@@ -309,7 +306,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         """A name for each column after `transform`."""
         if not hasattr(self, "_components"):
             raise not_fitted(self)
-        count = min(self._components, self.scalings_.shape[1]) if hasattr(self, "scalings_") else self._components
+        count = min(self._components, self.scalings_.shape[1])
         return np.array([f"{type(self).__name__.lower()}{place}" for place in range(count)], dtype=object)
 
     def set_output(self, *, transform=None):

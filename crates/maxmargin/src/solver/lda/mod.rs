@@ -328,12 +328,12 @@ mod tests {
         fixture.costs[3] = 5.0;
         let settings = Settings { threshold: Threshold::EqualOdds, ..Settings::default() };
         let (weights, bias) = linear(&fixture.solve(SolverKind::Lda, &settings));
-        // With the means m and masses ω of the classes written out: ⟨w, x⟩ + b = 0 at x = ½(m₊ + m₋) but for log(ω₊/ω₋).
-        let rows = |sign: f64| (0..fixture.signs.len()).filter(move |&i| fixture.signs[i] == sign);
-        let mass = |sign: f64| rows(sign).map(|i| fixture.costs[i]).sum::<f64>();
-        let mean = |sign: f64, j: usize| {
-            rows(sign).map(|i| fixture.costs[i] * fixture.matrix.row(i)[j]).sum::<f64>() / mass(sign)
+        // With the means m and masses ω of the classes written out: f(½(m₊ + m₋)) = log(ω₊/ω₋).
+        let sum = |sign: f64, of: &dyn Fn(usize) -> f64| -> f64 {
+            (0..fixture.signs.len()).filter(|&i| fixture.signs[i] == sign).map(|i| fixture.costs[i] * of(i)).sum()
         };
+        let mass = |sign: f64| sum(sign, &|_| 1.0);
+        let mean = |sign: f64, j: usize| sum(sign, &|i| fixture.matrix.row(i)[j]) / mass(sign);
         let middle = |j: usize| 0.5 * (mean(1.0, j) + mean(-1.0, j));
         let value = weights[0] * middle(0) + weights[1] * middle(1) + bias;
         assert!((value - (mass(1.0) / mass(-1.0)).ln()).abs() < 1e-9, "{value}");
