@@ -8,7 +8,7 @@ use std::time::Duration;
 use maxmargin::calibration::{CalibrationParams, Held};
 use maxmargin::data::Dataset;
 use maxmargin::model::Multiclass;
-use maxmargin::problem::Norm;
+use maxmargin::problem::{Loss, Norm};
 use maxmargin::solver::SolverKind;
 use maxmargin::{Beginning, Stop, Training, TrainingParams, Workers};
 use pyo3::prelude::*;
@@ -88,9 +88,12 @@ fn polished(
     let mut settings = asked.settings.clone();
     settings.tolerance = (settings.tolerance * POLISH).max(FINEST);
     // A gap is a difference of large numbers that are nearly the same, and goes with the square of the distance from the optimum: the
-    // last digits are a matter of the violation, to those who stop at a gap, too.
+    // last digits are a matter of the violation, which Newton's method finds soon, but for corners in a space of many columns.
     let mut solver = asked.solver;
-    if settings.gap.take().is_some() && matches!(asked.way(), Multiclass::OneVsOne | Multiclass::OneVsRest) {
+    let soon = asked.loss.is_some_and(|loss| loss != Loss::Hinge) || data.columns() <= data.rows();
+    let together = !matches!(asked.way(), Multiclass::OneVsOne | Multiclass::OneVsRest);
+    settings.gap = settings.gap.map(|gap| (gap * POLISH).max(f64::EPSILON)).filter(|_| !(soon || together));
+    if asked.settings.gap.is_some() && soon && !together {
         let newton = if asked.norm == Norm::L1 { SolverKind::L1Newton } else { SolverKind::PrimalNewton };
         solver = solver.or(Some(newton));
     }
