@@ -342,6 +342,17 @@ def test_a_singular_covariance_is_inverted_where_it_is_not_0():
             ours.to_onnx()
 
 
+@pytest.mark.parametrize("solver", ["lsqr", "eigen"])
+def test_the_covariance_may_come_from_elsewhere(solver):
+    from sklearn.covariance import OAS
+
+    ours = LinearDiscriminantAnalysis(solver=solver, covariance_estimator=OAS()).fit(IRIS, NAMES)
+    theirs = discriminant_analysis.LinearDiscriminantAnalysis(solver=solver, covariance_estimator=OAS()).fit(IRIS, NAMES)
+    assert ours.decision_function(IRIS) == pytest.approx(theirs.decision_function(IRIS), rel=1e-9, abs=1e-9)
+    if solver == "eigen":
+        assert np.abs(ours.transform(IRIS)) == pytest.approx(np.abs(theirs.transform(IRIS)), abs=1e-7)
+
+
 def test_sparse_rows_are_analysed_too():
     X = IRIS * (IRIS > 1.5)
     for kwargs in ({}, {"solver": "eigen", "shrinkage": 0.1}):
@@ -378,6 +389,8 @@ def test_frames_come_out_where_they_are_asked_for():
         ({"priors": [0.5, 0.5, 0.0]}, "never predicted"),
         ({"n_components": 3}, "n_components cannot be larger"),
         ({"covariance_estimator": object()}, "covariance_estimator"),
+        ({"covariance_estimator": LinearSVC()}, "not supported with svd"),
+        ({"covariance_estimator": LinearSVC(), "solver": "lsqr", "shrinkage": 0.1}, "Only one of the two"),
     ],
 )
 def test_discriminant_analysis_says_what_it_cannot_do(kwargs, message):
@@ -627,6 +640,12 @@ def test_weights_may_be_set_and_are_then_no_longer_written():
     assert model.decision_function(IRIS) == pytest.approx(2 * values)
     with pytest.raises(InputError, match="set after the fit"):
         model.to_onnx()
+
+
+def test_weights_that_were_set_without_a_fit_predict():
+    fitted, by_hand = LogisticRegression().fit(IRIS, NAMES), LogisticRegression()
+    by_hand.coef_, by_hand.intercept_, by_hand.classes_ = fitted.coef_, fitted.intercept_, fitted.classes_
+    assert (by_hand.predict_proba(IRIS) == fitted.predict_proba(IRIS)).all()
 
 
 def test_files_predict_what_the_model_predicts(tmp_path):

@@ -44,8 +44,9 @@ class LinearDiscriminantAnalysis(LinearClassifier):
     tol : float, default=1e-4
         Directions of a standard deviation up to it, for columns brought to 1, count as none where the covariance is singular; directions
         in which the classes' means are apart by less than this part of the most are left out of `scalings_`.
-    covariance_estimator : None
-        Anything else is refused.
+    covariance_estimator : object, optional
+        In the place of `shrinkage`, with ``'lsqr'`` and ``'eigen'``: its `fit` is given the rows of a class, and its `covariance_` is
+        taken for theirs.
     n_jobs : int or None, default=None
         Threads for `fit`: None is every core, but one within joblib's workers. The same bits come out for any number.
 
@@ -105,7 +106,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         "n_components": (integer(least=1), one_of(None)),
         "store_covariance": (boolean(),),
         "tol": (number(least=0),),
-        "covariance_estimator": (one_of(None),),
+        "covariance_estimator": (one_of(None), ("an object with the method fit", lambda value: hasattr(value, "fit"))),
         "n_jobs": (integer(), one_of(None)),
     }
 
@@ -123,6 +124,10 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         self
         """
         check(self)
+        if self.covariance_estimator is not None and self.solver == "svd":
+            raise InputError("covariance estimator is not supported with svd solver. Try another solver: 'lsqr' or 'eigen'")
+        if self.covariance_estimator is not None and self.shrinkage is not None:
+            raise InputError("covariance_estimator and shrinkage parameters are not None. Only one of the two can be set.")
         rows = read_rows(self, X, self._threads(), reset=True)
         self.classes_, codes = read_classes(y, len(rows), type(self).__name__)
         counts = np.bincount(codes)
@@ -172,6 +177,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
             self.covariance_ = self._covariance(rows, codes)
         # The engine weighs by copies, and Ledoit and Wolf's part depends on how many rows a class has.
         by_hand = self.shrinkage == "auto" and self.priors is not None and self.solver != "svd"
+        by_hand |= self.covariance_estimator is not None
         mended = self.shrinkage is None and any(words in note for note in self.notes_ for words in _MENDED)
         if by_hand or mended and self.solver != "svd":
             functions = np.linalg.lstsq(self.covariance_, centred.T, rcond=None)[0].T
@@ -216,7 +222,8 @@ class LinearDiscriminantAnalysis(LinearClassifier):
 
     def _set_directions(self, functions: np.ndarray, centred: np.ndarray, rows: Rows) -> None:
         """The directions w of ``C_B w = λ Σ w``, with ``w'Σw = 1``."""
-        if self.solver == "eigen" and (self.shrinkage is not None or self.priors is not None):
+        own = self.shrinkage is not None or self.priors is not None or self.covariance_estimator is not None
+        if self.solver == "eigen" and own:
             values, directions = self._directions_of_difference(rows)
         else:
             # C_B = MM' with a column √π_k (m_k − m) for each class: M'Σ⁻¹M is small, and has the same values.
@@ -238,7 +245,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         within the classes.
         """
         factor = np.linalg.cholesky(self.covariance_)
-        between = _scatter(rows.array, self.shrinkage) - self.covariance_
+        between = self._scatter(rows.array) - self.covariance_
         halfway = np.linalg.solve(factor, between)
         values, vectors = np.linalg.eigh(np.linalg.solve(factor, halfway.T))
         order = np.argsort(values)[::-1]
@@ -246,9 +253,18 @@ class LinearDiscriminantAnalysis(LinearClassifier):
 
     def _covariance(self, rows: Rows, codes: np.ndarray) -> np.ndarray:
         """The covariance within the classes, each shrunk by itself."""
-        shrinkage = None if self.solver == "svd" and self.shrinkage is None else self.shrinkage
-        parts = (prior * _scatter(rows.array[codes == code], shrinkage) for code, prior in enumerate(self.priors_))
+        parts = (prior * self._scatter(rows.array[codes == code]) for code, prior in enumerate(self.priors_))
         return np.sum(list(parts), axis=0)
+
+    def _scatter(self, array: Any) -> np.ndarray:
+        """The covariance of rows, as it was asked for."""
+        if self.covariance_estimator is None:
+            return _scatter(array, self.shrinkage)
+        array = array.toarray() if is_sparse(array) else array
+        self.covariance_estimator.fit(array)
+        if not hasattr(self.covariance_estimator, "covariance_"):
+            raise InputError(f"{type(self.covariance_estimator).__name__} does not have a covariance_ attribute")
+        return np.asarray(self.covariance_estimator.covariance_, dtype=np.float64)
 
     def _exported(self):
         self._check_is_fitted()
@@ -257,8 +273,8 @@ class LinearDiscriminantAnalysis(LinearClassifier):
             raise InputError("coef_ or intercept_ was set after the fit, so that the model is no longer the one that was trained")
         if not self._of_engine:
             raise InputError(
-                "priors with solver='svd' or with shrinkage='auto', and a singular covariance, are dealt with outside of the engine, so "
-                "that its model is not this one\nhelp: choose solver='lsqr' and a number as shrinkage"
+                "a covariance_estimator, priors with solver='svd' or with shrinkage='auto', and a singular covariance are dealt with "
+                "outside of the engine, so that its model is not this one\nhelp: choose solver='lsqr' and a number as shrinkage"
             )
         return EngineEstimator._exported(self)
 

@@ -120,6 +120,9 @@ class LinearModel(EngineEstimator):
 
     def _products(self, X: Any) -> np.ndarray:
         self._check_is_fitted()
+        if not hasattr(self, "n_features_in_"):
+            # Weights that were set by hand say how many columns there are.
+            self.n_features_in_ = self.coef_.shape[-1]
         rows = read_rows(self, X, self._threads(), reset=False)
         coef = self.coef_ if is_sparse(self.coef_) else np.atleast_2d(self.coef_)
         return products(rows.array, coef, self.intercept_)

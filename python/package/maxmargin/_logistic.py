@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
@@ -136,6 +137,10 @@ class LogisticRegression(LinearClassifier):
             )
         return None if math.isinf(self.C) else found
 
+    def _is_softmax(self, penalty: str | None) -> bool:
+        """Whether the classes are told apart in one problem."""
+        return len(self.classes_) > 2 and self.solver != "liblinear" and penalty != "l1"
+
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y.
 
@@ -153,25 +158,24 @@ class LogisticRegression(LinearClassifier):
         """
         check(self)
         penalty = self._penalty()
+        if self.penalty is None and self.C != 1.0:
+            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", UserWarning, stacklevel=2)
         rows, codes, weights = self._read_classes(X, y, sample_weight)
         weights, by_class = self._weigh(codes, weights)
-        of_liblinear = self.solver == "liblinear"
-        bias, column = self._bias(self.intercept_scaling if of_liblinear else None)
-        together = len(self.classes_) > 2 and not of_liblinear and penalty != "l1"
+        bias, column = self._bias(self.intercept_scaling if self.solver == "liblinear" else None)
         asked = params(
             penalty="none" if penalty is None else "c",
             penalty_number=1.0 if penalty is None else self.C,
             norm="l1" if penalty == "l1" else "l2",
             loss="logistic",
             bias=bias,
-            multiclass="joint" if together else "ovr",
+            multiclass="joint" if self._is_softmax(penalty) else "ovr",
             tolerance=self._gap(),
             # Without a penalty there is no dual, and so no gap.
             gap=None if penalty is None else self._gap(),
             max_iterations=max(int(self.max_iter), 1),
             class_weights=by_class,
         )
-        self._together = together
         self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
         self.n_iter_ = np.array([self._most_iterations()], dtype=np.int32)
         return self
@@ -191,7 +195,7 @@ class LogisticRegression(LinearClassifier):
         ndarray of shape (n_samples, n_classes)
         """
         values = self._products(X)
-        return softmax(values) if self._together else logistic_probabilities(values)
+        return softmax(values) if self._is_softmax(self._penalty()) else logistic_probabilities(values)
 
     def predict_log_proba(self, X):
         """The logarithm of `predict_proba`."""
