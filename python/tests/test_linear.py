@@ -691,3 +691,36 @@ def test_every_parameter_of_scikit_learn_is_there_in_its_place():
         own = inspect.signature(ours.__init__).parameters
         for name, parameter in inspect.signature(theirs.__init__).parameters.items():
             assert own[name].default == parameter.default and own[name].kind == parameter.kind, (ours, name)
+
+
+def test_an_interrupted_fit_goes_on_from_its_checkpoint_to_the_same_bits(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((20000, 60))
+    y = X @ random.standard_normal(60) + 5 * random.standard_normal(20000) > 0
+    whole = LinearSVC(loss="hinge", C=100.0, tol=1e-7).fit(X, y)
+    kept = tmp_path / "fit.checkpoint"
+    model = LinearSVC(loss="hinge", C=100.0, tol=1e-7, checkpoint=kept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clone(model).set_params(max_time=0.05).fit(X, y)
+    assert kept.exists()
+    model.fit(X, y)
+    assert not kept.exists()
+    assert model.coef_.tobytes() == whole.coef_.tobytes()
+
+
+def test_a_first_block_that_is_refused_leaves_nothing_behind():
+    model = SGDClassifier()
+    with pytest.raises(InputError, match="NaN"):
+        model.partial_fit(np.full((2, 3), np.nan), [0, 1], classes=[0, 1])
+    with pytest.raises(InputError, match="not among the classes"):
+        model.partial_fit(IRIS, SPECIES, classes=[0, 1])
+    assert model.partial_fit(IRIS, SPECIES, classes=[0, 1, 2]).coef_.shape == (3, 4)
+
+
+def test_a_grid_search_on_two_processes_finds_what_one_finds():
+    from sklearn.model_selection import GridSearchCV
+
+    found = [GridSearchCV(LinearSVC(), {"C": [0.01, 1.0]}, n_jobs=jobs).fit(IRIS, NAMES) for jobs in (1, 2)]
+    assert found[0].cv_results_["mean_test_score"].tolist() == found[1].cv_results_["mean_test_score"].tolist()
+    assert found[0].best_score_ > 0.9

@@ -241,7 +241,7 @@ class SGDClassifier(LinearClassifier):
         by_class = read_class_weights(self.class_weight, known, codes, None)
         if np.any(by_class != 1.0):
             weights = (1.0 if weights is None else weights) * by_class[codes]
-        if getattr(self, "_stream", None) is None:
+        if first or getattr(self, "_stream", None) is None:
             self._stream = self._new_stream(len(known))
         self.classes_ = known
         self._stream.learn(rows.data, codes, weights)
