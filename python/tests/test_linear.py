@@ -122,6 +122,13 @@ def test_a_column_for_the_intercept_is_certified_too():
         model.to_onnx()
 
 
+def test_where_there_is_no_certificate_nothing_is_verified():
+    X, y = IRIS[:100], SPECIES[:100]
+    for model in (Perceptron().fit(X, y), LinearDiscriminantAnalysis().fit(X, y), SGDClassifier().partial_fit(X, y, classes=[0, 1])):
+        with pytest.raises(InputError, match="has no certificate here"):
+            model.verify(X, y)
+
+
 def test_many_rows_stop_at_the_gap_that_tol_asks_for():
     X, y = make_classification(3000, 20, random_state=0)
     rough, fine = LinearSVC(tol=1e-2).fit(X, y), LinearSVC(tol=1e-8).fit(X, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -151,10 +152,10 @@ class LinearModel(EngineEstimator):
     def verify(self, X: Any, y: Any = None, sample_weight: Any = None) -> bool:
         """Whether the certificate is true of the training data: computed anew, trusting nothing but the model's coefficients."""
         self._check_is_fitted()
+        if self.certificate_ is None:
+            raise InputError(f"{type(self).__name__} has no certificate here, and so nothing to verify: {'; '.join(self.notes_)}")
         if self._column is None:
             return super().verify(X, y, sample_weight)
-        import json
-
         rows = read_rows(self, X, self._threads(), reset=False)
         known = {**self._answers_for(rows, y, sample_weight), "names": None}
         rows = with_column(rows, self._column, self._threads())
