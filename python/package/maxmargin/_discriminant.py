@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
 
-from ._errors import InputError, not_fitted
+from ._errors import InputError, not_fitted, warn
 from ._fitting import EngineEstimator, params
 from ._input import Rows, is_sparse, read_classes, read_rows
 from ._linear import LinearClassifier, check, logistic_probabilities, products, softmax
@@ -164,7 +163,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
                 f"a class whose prior is 0 is never predicted: the priors are {priors.tolist()}\nhelp: leave out the rows of that class"
             )
         if abs(priors.sum() - 1.0) > 1e-5:
-            warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=4)
+            warn("The priors do not sum to 1. Renormalizing")
             priors = priors / priors.sum()
         return priors
 

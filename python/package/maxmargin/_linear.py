@@ -11,8 +11,9 @@ import numpy as np
 from ._engine import Data
 from ._errors import InputError, not_fitted
 from ._estimator import Classifier
-from ._fitting import ENGINE_RULES, EngineEstimator, answers
+from ._fitting import ENGINE_RULES, EngineEstimator, Fit, answers
 from ._input import Rows, is_sparse, read_class_weights, read_classes, read_rows, read_weights, words_of
+from ._loading import labels_of, penalty_of, task_of
 from ._parameters import Rule, boolean, check_parameters, instance, integer, number, one_of
 
 LINEAR_RULES: dict[str, tuple[Rule, ...]] = {
@@ -109,7 +110,7 @@ class LinearModel(EngineEstimator):
             del self._fit
             self._train(rows, known, asked)
             self.notes_.append("the model that was there is of other data, so that the fit began from scratch")
-        self.coef_, self.intercept_ = self._weights_of_engine()
+        self._set_weights()
 
     def _weights_of_engine(self) -> tuple[np.ndarray, np.ndarray]:
         """The weights, a line a machine, and the intercepts."""
@@ -140,6 +141,37 @@ class LinearModel(EngineEstimator):
         if not (np.array_equal(own.reshape(coef.shape), coef) and np.array_equal(np.ravel(self.intercept_), intercept)):
             raise InputError("coef_ or intercept_ was set after the fit, so that the model is no longer the one that was trained")
         return super()._exported()
+
+    @classmethod
+    def _reads_linear(cls, parts: dict[str, Any], task: str) -> bool:
+        """Whether a model is linear in its columns, found by a solver that minimises what C weighs."""
+        own = parts["solver"] not in ("perceptron", "lda", "rvm", "mlp", "sgd")
+        return own and task_of(parts)[0] == task and parts["kernel"]["name"] == "linear" and penalty_of(parts)[0] in ("c", "none")
+
+    @classmethod
+    def _restored(cls, fit: Fit):
+        parts = fit.parts
+        model = cls(**cls._parameters_in(parts), tol=parts["tolerance"], fit_intercept=parts["bias"] != "none")
+        if parts["classes"]:
+            model.classes_ = labels_of(parts["classes"])
+            if parts.get("class_weights"):
+                model.class_weight = dict(zip(model.classes_.tolist(), parts["class_weights"]))
+        model.n_features_in_ = parts["columns"]
+        if parts["names"]:
+            model.feature_names_in_ = np.array(parts["names"], dtype=object)
+        model._column = None
+        model._set_fit(fit, [])
+        model._set_weights()
+        return model
+
+    @classmethod
+    def _parameters_in(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of a class that a file tells, but for those that all linear models have."""
+        raise NotImplementedError
+
+    def _set_weights(self) -> None:
+        """Sets what is read off the engine's model."""
+        self.coef_, self.intercept_ = self._weights_of_engine()
 
     def to_liblinear(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model in LIBLINEAR's text, and in a file where one is named."""

@@ -166,7 +166,9 @@ def _method(name: str, original: type) -> Any:
         return self._learn(name, X, y, args, kwargs)
 
     method.__name__ = name
-    method.__doc__ = getattr(original, name).__doc__ and f"As in scikit-learn, by our engine or, where it refuses, by scikit-learn's own `{name}`."
+    method.__doc__ = (
+        getattr(original, name).__doc__ and f"As in scikit-learn, by our engine or, where it refuses, by scikit-learn's own `{name}`."
+    )
     method.__signature__ = inspect.signature(getattr(original, name))
     return method
 

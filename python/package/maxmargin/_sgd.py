@@ -272,9 +272,7 @@ class SGDClassifier(LinearClassifier):
             raise InputError(f"y has labels that are not among the classes of the first call to partial_fit: {unknown.tolist()}")
         return places[codes].astype(np.uint32)
 
-    def set_partial_fit_request(
-        self, *, classes: bool | str | None = _UNCHANGED, sample_weight: bool | str | None = _UNCHANGED
-    ):
+    def set_partial_fit_request(self, *, classes: bool | str | None = _UNCHANGED, sample_weight: bool | str | None = _UNCHANGED):
         """Asks for keyword arguments of `partial_fit` to be passed on by scikit-learn's meta-estimators."""
         return self._request("partial_fit", {"classes": classes, "sample_weight": sample_weight})
 

@@ -11,6 +11,7 @@ from ._estimator import Classifier, OutlierDetector, Regressor, available_when
 from ._fitting import answers, params
 from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, require_y, words_of
 from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
+from ._loading import labels_of, penalty_of, task_of
 from ._parameters import check_parameters, instance, integer, number, one_of
 
 # Rows up to which the engine solves for pairs, one after the other, in double precision.
@@ -72,7 +73,9 @@ class _SupportClassifier(Classifier, _Support):
             weights = (1.0 if weights is None else weights) * np.maximum(class_weights, 0.0)[codes]
             plain = True
             if len(np.unique(codes[weights > 0])) < 2:
-                raise InputError(f"class_weight is {self.class_weight!r}, and leaves rows of two classes no more: all samples of the others weigh nothing")
+                raise InputError(
+                    f"class_weight is {self.class_weight!r}, and leaves rows of two classes no more: all samples of the others weigh nothing"
+                )
         penalty = self._engine_penalty(classes, codes, weights)
         known = answers(words_of(classes), codes, weights=weights, names=getattr(self, "feature_names_in_", None))
         asked = self._asked(multiclass="ovo", class_weights=None if plain else class_weights.tolist(), **penalty)
@@ -92,8 +95,6 @@ class _SupportClassifier(Classifier, _Support):
 
     @classmethod
     def _reads(cls, parts: dict[str, Any]) -> bool:
-        from ._loading import penalty_of, task_of
-
         return (
             hasattr(cls, "_penalty")
             and task_of(parts)[0] == "classification"
@@ -101,13 +102,13 @@ class _SupportClassifier(Classifier, _Support):
             and (parts["loss"], parts["bias"], penalty_of(parts)[0]) == ("hinge", "explicit", cls._penalty[0])
             and (parts["multiclass"] == "ovo" or len(parts["classes"]) == 2)
             and not parts.get("joint")
-            and all((m["pairing"]["negative"] is not None) and m["pairing"]["positive"] > m["pairing"]["negative"] for m in parts["machines"])
+            and all(
+                (m["pairing"]["negative"] is not None) and m["pairing"]["positive"] > m["pairing"]["negative"] for m in parts["machines"]
+            )
         )
 
     @classmethod
     def _restored(cls, fit: Any):
-        from ._loading import labels_of, penalty_of
-
         parts = fit.parts
         weights = parts.get("class_weights")
         classes = labels_of(parts["classes"])
@@ -500,7 +501,8 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
         warn(
             f"specified nu is infeasible: nu={self.nu!r}, but classes {labels[0]!r} and {labels[1]!r}, with rows of "
             f"{mass[least]:g} and {mass[most]:g}, allow {allowed:g} at most, which is used. Choose a smaller nu, give the rows "
-            "weights that make the classes alike, or use SVC.")
+            "weights that make the classes alike, or use SVC."
+        )
         return dict(penalty="nu", penalty_number=allowed)
 
 
@@ -512,8 +514,6 @@ class _OneMachine(_Support):
 
     @classmethod
     def _reads(cls, parts: dict[str, Any]) -> bool:
-        from ._loading import task_of
-
         return hasattr(cls, "_task") and task_of(parts)[0] == cls._task and (parts["loss"], parts["bias"]) == ("hinge", "explicit")
 
     @classmethod
@@ -526,8 +526,6 @@ class _OneMachine(_Support):
     @classmethod
     def _task_parameters(cls, parts: dict[str, Any]) -> dict[str, Any]:
         """The numbers of a task in a file."""
-        from ._loading import task_of
-
         return {"nu": task_of(parts)[1]}
 
     def _fit_one(self, X: Any, y: Any, sample_weight: Any, **asked: Any):
@@ -572,8 +570,6 @@ class _SupportRegressor(Regressor, _OneMachine):
 
     @classmethod
     def _task_parameters(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        from ._loading import penalty_of, task_of
-
         # ν itself is not in a file: the ε that it came to is.
         return {"C": penalty_of(parts)[1], **({"epsilon": task_of(parts)[1]} if cls._task == "regression" else {})}
 
