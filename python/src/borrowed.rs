@@ -32,7 +32,7 @@ impl<T> AsRef<[T]> for Borrowed<T> {
 
 /// The numbers of a C-contiguous array, shared; `None` when its memory is laid out otherwise.
 pub(crate) fn buffer<T: Element + Send + Sync + Copy + 'static>(array: &Bound<'_, PyArrayDyn<T>>) -> Option<Buffer<T>> {
-    if !array.is_c_contiguous() || (array.data() as usize) % align_of::<T>() != 0 {
+    if !array.is_c_contiguous() || !(array.data() as usize).is_multiple_of(align_of::<T>()) {
         return None;
     }
     if array.len() == 0 {
@@ -47,7 +47,7 @@ pub(crate) fn buffer<T: Element + Send + Sync + Copy + 'static>(array: &Bound<'_
 
 /// The same as unsigned numbers: a negative one becomes one that is out of every range.
 pub(crate) fn unsigned(array: &Bound<'_, PyArrayDyn<i32>>) -> Option<Buffer<u32>> {
-    if !array.is_c_contiguous() || (array.data() as usize) % align_of::<u32>() != 0 {
+    if !array.is_c_contiguous() || !(array.data() as usize).is_multiple_of(align_of::<u32>()) {
         return None;
     }
     if array.len() == 0 {

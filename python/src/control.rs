@@ -62,7 +62,7 @@ impl Attended {
     }
 
     fn record(&mut self, progress: &Progress, elapsed: Duration) {
-        if self.polls % self.stride == 0 {
+        if self.polls.is_multiple_of(self.stride) {
             let Progress { machine, iteration, violation, gap } = *progress;
             self.history.push((elapsed.as_secs_f64(), machine.0, iteration, violation, gap));
         }

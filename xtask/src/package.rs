@@ -44,7 +44,7 @@ fn build(python: &Path, folder: &Path, target: &Path) -> Result<(PathBuf, PathBu
         run(&mut command, "see the messages above")
     };
     maturin(&["build", "--profile", "dev", "--locked", "--quiet", "--interpreter", &python.to_string_lossy()])?;
-    maturin(&["sdist", "--quiet"])?;
+    maturin(&["sdist"])?;
     Ok((ending_in(&out, "whl")?, ending_in(&out, "gz")?))
 }
 
