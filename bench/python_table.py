@@ -103,7 +103,10 @@ def misses(results: Results) -> list[str]:
                 if one is not None and one.times < 1.0:
                     found.append(f"{what}, {set}: {one} of {title}")
         for method in [m for m in results.methods if m.startswith(PACKAGE)]:
-            for what, field, slack, scale in (("objective", "objective", OBJECTIVE_SLACK, None), ("accuracy", "accuracy", ACCURACY_SLACK, 0.01)):
+            for what, field, slack, scale in (
+                ("objective", "objective", OBJECTIVE_SLACK, None),
+                ("accuracy", "accuracy", ACCURACY_SLACK, 0.01),
+            ):
                 ours, theirs = results.value(set, method, field), results.value(set, "sklearn", field)
                 if ours is not None and theirs and (ours - theirs) / (scale or abs(theirs)) < -slack:
                     found.append(f"{what}, {set}, {method}: {ours:g}, scikit-learn's is {theirs:g}")
@@ -115,9 +118,9 @@ def python_markdown(content: dict) -> str:
     parts = [
         "# Our SVC in Python beside the peers'",
         preamble(content),
-        f"Gaussian kernel, tolerance {settings['tolerance']:g}, {settings['memory_megabytes']} MB of cache. maxmargin and intelex on "
-        f"{settings['threads']} threads, scikit-learn on one. Medians of interleaved rounds, their number in parentheses; the best setting of "
-        "each counts. A ratio is how many times faster our SVC in Python is.",
+        f"Gaussian kernel, tolerance {settings['tolerance']:g}, {settings['memory_megabytes']} MB of cache. maxmargin "
+        f"and intelex on {settings['threads']} threads, scikit-learn on one. Medians of interleaved rounds, their "
+        "number in parentheses; the best setting of each counts. A ratio is how many times faster our SVC in Python is.",
         "## Fit, seconds",
         timing_table(results, "fit_seconds"),
         "## Predict, seconds",

@@ -14,8 +14,16 @@ from test_bench import content, measurement
 
 class PythonTable(unittest.TestCase):
     def test_ratios_are_of_the_best_setting_in_python_and_not_of_the_program(self) -> None:
-        measured = [measurement("maxmargin", 0, 1.0), measurement("python-dense", 0, 4.0), measurement("python-sparse", 0, 2.0)]
-        measured += [measurement("sklearn", 0, 40.0), measurement("intelex-f32", 0, 10.0), measurement("intelex-f64", 0, 6.0)]
+        measured = [
+            measurement("maxmargin", 0, 1.0),
+            measurement("python-dense", 0, 4.0),
+            measurement("python-sparse", 0, 2.0),
+        ]
+        measured += [
+            measurement("sklearn", 0, 40.0),
+            measurement("intelex-f32", 0, 10.0),
+            measurement("intelex-f64", 0, 6.0),
+        ]
         results = Results(content(measured))
         self.assertEqual(ratio(results, "s", "sklearn", "fit_seconds").times, 20.0)
         self.assertEqual(ratio(results, "s", "intelex", "fit_seconds").times, 3.0)
@@ -29,7 +37,12 @@ class PythonTable(unittest.TestCase):
         measured = [measurement("python-dense", 0, 8.0, objective=99.0, accuracy=0.8), measurement("sklearn", 0, 4.0)]
         measured += [{"set": "s", "method": "intelex-f32", "round": 0, "error": "no memory"}]
         found = "\n".join(misses(Results(content(measured))))
-        for part in ("fit, s: 0.500× of scikit-learn", "objective, s", "accuracy, s", "failed, s, intelex-f32: no memory"):
+        for part in (
+            "fit, s: 0.500× of scikit-learn",
+            "objective, s",
+            "accuracy, s",
+            "failed, s, intelex-f32: no memory",
+        ):
             self.assertIn(part, found)
         self.assertIsNone(overhead(Results(content(measured)), "s"))
 

@@ -8,10 +8,11 @@ import collections
 import datetime
 import pathlib
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,18 @@ import pytest
 import scipy.sparse as sp
 
 import maxmargin
-from maxmargin import SVC, SVDD, SVR, ConvergenceWarning, InputError, InternalError, NotFittedError, NuSVC, NuSVR, OneClassSVM
+from maxmargin import (
+    SVC,
+    SVDD,
+    SVR,
+    ConvergenceWarning,
+    InputError,
+    InternalError,
+    NotFittedError,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+)
 
 NAN, INF = float("nan"), float("inf")
 
@@ -200,7 +212,10 @@ def round_trip(kind: type, **parameters: Any) -> bool:
 ROWS = [
     *(same(f"rows of {kind}", lambda kind=kind: X.astype(kind)) for kind in "f2 f4 f8 g i1 i2 i4 i8 u1 u2 u4 u8 O".split()),
     *(same(f"rows of {kind} in the other byte order", lambda kind=kind: X.astype(kind)) for kind in (">f2", ">f4", ">f8", ">i2", ">u8")),
-    gives("rows of bool are zeros and ones", lambda: np.array_equal(SVC().fit(X > 3, Y).predict(X > 3), SVC().fit((X > 3) * 1.0, Y).predict((X > 3) * 1.0))),
+    gives(
+        "rows of bool are zeros and ones",
+        lambda: np.array_equal(SVC().fit(X > 3, Y).predict(X > 3), SVC().fit((X > 3) * 1.0, Y).predict((X > 3) * 1.0)),
+    ),
     same("rows as lists", lambda: X.tolist()),
     same("rows as tuples", lambda: tuple(map(tuple, X.tolist()))),
     same("rows as a list of arrays", lambda: list(X)),
@@ -276,16 +291,30 @@ FRAMES = [
     same("a table of Arrow", lambda: pa.Table.from_pandas(FRAME)),
     gives("a frame of nullable truth values", lambda: SVC().fit((FRAME > 3).astype("boolean"), Y).n_features_in_, 3),
     gives("the names of a frame are kept", lambda: fitted_on(FRAME).feature_names_in_.tolist(), ["a", "b", "c"]),
-    gives("a frame of polars after one of pandas", lambda: np.array_equal(fitted_on(FRAME).predict(pl.from_pandas(FRAME)), fitted().predict(X))),
+    gives(
+        "a frame of polars after one of pandas",
+        lambda: np.array_equal(fitted_on(FRAME).predict(pl.from_pandas(FRAME)), fitted().predict(X)),
+    ),
     refuses("a nullable frame with a gap", lambda: SVC().fit(nullable("Int64", gap=True), Y), "row 3, column 2 is <NA>"),
     refuses("a nullable frame of fractions with a gap", lambda: SVC().fit(nullable("Float64", gap=True), Y), "contains NaN"),
     refuses("a frame of polars with a gap", lambda: SVC().fit(pl.DataFrame({"a": [None] + [1.0] * 23}), Y), "row 1, column 1 is NaN"),
     refuses("a frame with a column of text", lambda: SVC().fit(column(b="red"), Y), "row 1, column 2 is 'red'"),
-    refuses("a frame with a column of dates", lambda: SVC().fit(column(b=pd.Timestamp("2020-01-01")), Y), "Timestamp('2020-01-01", TypeError),
+    refuses(
+        "a frame with a column of dates", lambda: SVC().fit(column(b=pd.Timestamp("2020-01-01")), Y), "Timestamp('2020-01-01", TypeError
+    ),
     refuses("a frame of polars with a column of text", lambda: SVC().fit(pl.DataFrame({"a": ["x"] * 24}), Y), "'x'"),
     refuses("a lazy frame of polars", lambda: SVC().fit(pl.DataFrame(X).lazy(), Y), "call its collect() first"),
-    refuses("a frame with names and numbers for columns", lambda: SVC().fit(pd.DataFrame(X, columns=["a", 1, "b"]), Y), "['int', 'str']", TypeError),
-    refuses("another name at predict", lambda: fitted_on(FRAME).predict(FRAME.rename(columns={"c": "d"})), "Feature names unseen at fit time:\n- d"),
+    refuses(
+        "a frame with names and numbers for columns",
+        lambda: SVC().fit(pd.DataFrame(X, columns=["a", 1, "b"]), Y),
+        "['int', 'str']",
+        TypeError,
+    ),
+    refuses(
+        "another name at predict",
+        lambda: fitted_on(FRAME).predict(FRAME.rename(columns={"c": "d"})),
+        "Feature names unseen at fit time:\n- d",
+    ),
     refuses("names in another order at predict", lambda: fitted_on(FRAME).predict(FRAME[["a", "c", "b"]]), "must be in the same order"),
     gives("no names at predict", lambda: len(fitted_on(FRAME).predict(X)), 24, UserWarning),
     gives("names at predict only", lambda: len(fitted().predict(FRAME)), 24, UserWarning),
@@ -302,7 +331,10 @@ SPARSE = [
     same("compressed rows whose columns are not sorted", unsorted),
     same("compressed rows with every entry in two halves", twice),
     same("triples with every entry in two halves", lambda: twice().tocoo()),
-    same("compressed rows with zeros written out", lambda: sp.csr_matrix((X.ravel(), np.tile([0, 1, 2], 24), np.arange(0, 73, 3)), shape=X.shape)),
+    same(
+        "compressed rows with zeros written out",
+        lambda: sp.csr_matrix((X.ravel(), np.tile([0, 1, 2], 24), np.arange(0, 73, 3)), shape=X.shape),
+    ),
     *(same(f"compressed rows of {kind}", lambda kind=kind: CSR.astype(kind)) for kind in ("f4", "i1", "i8", "u8", "g")),
     same("compressed rows that may not be written", lambda: broken(data=read_only(CSR.data), indices=read_only(CSR.indices))),
     gives("unsorted columns stay as they are", lambda: np.array_equal(unsorted_after_fit().indices, unsorted().indices)),
@@ -310,10 +342,16 @@ SPARSE = [
     gives("sparse rows to a model of full ones", lambda: np.array_equal(fitted().predict(CSR), fitted().predict(X))),
     gives("full rows to a model of sparse ones", lambda: np.array_equal(SVC().fit(CSR, Y).predict(X), fitted().predict(X))),
     refuses("complex compressed rows", lambda: SVC().fit(CSR.astype(complex), Y), "Complex data not supported"),
-    refuses("NaN in compressed rows", lambda: SVC().fit(broken(data=changed(CSR.data, 4, NAN)), Y), "Input X contains NaN: the value in row 2"),
+    refuses(
+        "NaN in compressed rows", lambda: SVC().fit(broken(data=changed(CSR.data, 4, NAN)), Y), "Input X contains NaN: the value in row 2"
+    ),
     refuses("infinity in compressed rows", lambda: SVC().fit(broken(data=changed(CSR.data, 4, -INF)), Y), "is -inf"),
     refuses("a column beyond the last", lambda: SVC().fit(broken(indices=changed(CSR.indices, 3, 77)), Y), "does not fit 3 columns"),
-    refuses("a column beyond the last that is said to be sorted", lambda: SVC().fit(told_sorted(broken(indices=changed(CSR.indices, 3, 77))), Y), "row 2"),
+    refuses(
+        "a column beyond the last that is said to be sorted",
+        lambda: SVC().fit(told_sorted(broken(indices=changed(CSR.indices, 3, 77))), Y),
+        "row 2",
+    ),
     refuses("a negative column", lambda: SVC().fit(told_sorted(broken(indices=changed(CSR.indices, 3, -1))), Y), "row 2"),
     refuses("a negative column of 64 bits", lambda: SVC().fit(broken(indices=changed(CSR.indices, 3, -(2**40), "i8")), Y), "row 2"),
     refuses("columns that are fractions", lambda: SVC().fit(broken(indices=CSR.indices + 0.5), Y), "an array of float64"),
@@ -323,13 +361,29 @@ SPARSE = [
     refuses("a negative offset", lambda: SVC().fit(broken(indptr=changed(CSR.indptr, 3, -4)), Y), "broken sparse matrix"),
     refuses("too few offsets", lambda: SVC().fit(broken(indptr=CSR.indptr[:-3]), Y), "22 offsets"),
     refuses("too few values", lambda: SVC().fit(broken(data=CSR.data[:-3]), Y), "broken sparse matrix"),
-    refuses("compressed columns with a row beyond the last", lambda: SVC().fit(broken("csc", indices=changed(sp.csc_matrix(X).indices, 3, 77)), Y), "broken sparse matrix"),
-    refuses("triples with a row beyond the last", lambda: SVC().fit(broken("coo", row=changed(CSR.tocoo().row, 3, 77)), Y), "a row is numbered 0 or 77"),
+    refuses(
+        "compressed columns with a row beyond the last",
+        lambda: SVC().fit(broken("csc", indices=changed(sp.csc_matrix(X).indices, 3, 77)), Y),
+        "broken sparse matrix",
+    ),
+    refuses(
+        "triples with a row beyond the last",
+        lambda: SVC().fit(broken("coo", row=changed(CSR.tocoo().row, 3, 77)), Y),
+        "a row is numbered 0 or 77",
+    ),
     refuses("sparse without rows", lambda: SVC().fit(sp.csr_matrix((0, 3)), []), "0 sample(s)"),
     refuses("sparse without columns", lambda: SVC().fit(sp.csr_matrix((24, 0)), Y), "0 feature(s)"),
     refuses("a sparse array of one dimension", lambda: SVC().fit(sp.coo_array(X[:, 0]), Y), "1 dimension"),
-    gives("sixteen million columns", lambda: SVC().fit(sp.csr_matrix((W, (range(24), [2**24 - 1] * 24)), shape=(24, 2**24)), Y).n_features_in_, 2**24),
-    refuses("more columns than can be numbered", lambda: SVC().fit(sp.csr_matrix((W, (range(24), [2**33] * 24)), shape=(24, 2**34)), Y), "17179869184 columns"),
+    gives(
+        "sixteen million columns",
+        lambda: SVC().fit(sp.csr_matrix((W, (range(24), [2**24 - 1] * 24)), shape=(24, 2**24)), Y).n_features_in_,
+        2**24,
+    ),
+    refuses(
+        "more columns than can be numbered",
+        lambda: SVC().fit(sp.csr_matrix((W, (range(24), [2**33] * 24)), shape=(24, 2**34)), Y),
+        "17179869184 columns",
+    ),
     refuses("fewer sparse columns at predict", lambda: fitted().predict(CSR[:, :2]), "X has 2 features, but SVC is expecting 3"),
 ]
 
@@ -367,7 +421,9 @@ LABELS = [
     refuses("NaN among labels", lambda: SVC().fit(X, changed(Y, 2, NAN, float)), "Input y contains NaN: the value in row 3"),
     refuses("infinity among labels", lambda: SVC().fit(X, changed(Y, 2, INF, float)), "the value in row 3 is inf"),
     refuses("None among labels", lambda: SVC().fit(X, changed(WORDS, 2, None, object)), "the value in row 3 is None"),
-    refuses("a gap among nullable labels", lambda: SVC().fit(X, pd.Series([pd.NA, *WORDS[1:]]).astype("string")), "the value in row 1 is <NA>"),
+    refuses(
+        "a gap among nullable labels", lambda: SVC().fit(X, pd.Series([pd.NA, *WORDS[1:]]).astype("string")), "the value in row 1 is <NA>"
+    ),
     refuses("a date that is none among labels", lambda: SVC().fit(X, changed(Y.astype("M8[D]"), 1, "NaT")), "row 2"),
     refuses("labels of several types", lambda: SVC().fit(X, np.array(["a", 1] * 12, dtype=object)), "['int', 'str']", TypeError),
     refuses("labels that are sets", lambda: SVC().fit(X, np.array([frozenset([1]), frozenset([2])] * 12)), "frozenset({1}) is a frozenset"),
@@ -387,13 +443,22 @@ LABELS = [
 
 TARGETS = [
     *(
-        gives(f"targets of {kind}", lambda kind=kind: bool(np.abs(SVR().fit(X, (T * 4).astype(kind)).predict(X) - fitted_to(T * 4)).max() < 1e-9))
+        gives(
+            f"targets of {kind}",
+            lambda kind=kind: bool(np.abs(SVR().fit(X, (T * 4).astype(kind)).predict(X) - fitted_to(T * 4)).max() < 1e-9),
+        )
         for kind in ("f4", ">f8", "g", "O", "i4")
     ),
     gives("targets that are truth values", lambda: np.array_equal(SVR().fit(X, Y == 1).predict(X), SVR().fit(X, Y).predict(X))),
     gives("targets that are all alike", lambda: np.allclose(NuSVR().fit(X, W).predict(X), 1.0)),
-    gives("targets stored backwards", lambda: np.array_equal(SVR().fit(X, np.ascontiguousarray(T[::-1])[::-1]).predict(X), fitted(SVR).predict(X))),
-    gives("targets as a nullable series", lambda: np.array_equal(SVR().fit(X, pd.Series(T).astype("Float64")).predict(X), fitted(SVR).predict(X))),
+    gives(
+        "targets stored backwards",
+        lambda: np.array_equal(SVR().fit(X, np.ascontiguousarray(T[::-1])[::-1]).predict(X), fitted(SVR).predict(X)),
+    ),
+    gives(
+        "targets as a nullable series",
+        lambda: np.array_equal(SVR().fit(X, pd.Series(T).astype("Float64")).predict(X), fitted(SVR).predict(X)),
+    ),
     refuses("no targets", lambda: SVR().fit(X, None), "SVR requires y to be passed"),
     refuses("NaN among targets", lambda: SVR().fit(X, changed(T, 2, NAN)), "Input y contains NaN: the value in row 3"),
     refuses("infinity among targets", lambda: NuSVR().fit(X, changed(T, 2, INF)), "the value in row 3 is inf"),
@@ -415,8 +480,14 @@ WEIGHTS = [
     gives("weights as a series", as_without_weights(pd.Series(W))),
     gives("weights that are truth values", as_without_weights(Y >= 0)),
     gives("weights of half precision in the other byte order", as_without_weights(W.astype(">f2"))),
-    gives("a negative weight leaves a row out", lambda: np.array_equal(weighed(changed(W, 2, -1))().support_, weighed(changed(W, 2, 0))().support_)),
-    gives("a weight of two is two copies", lambda: np.allclose(weighed(2 * W)().decision_function(X), SVC().fit(np.r_[X, X], np.r_[Y, Y]).decision_function(X), atol=1e-6)),
+    gives(
+        "a negative weight leaves a row out",
+        lambda: np.array_equal(weighed(changed(W, 2, -1))().support_, weighed(changed(W, 2, 0))().support_),
+    ),
+    gives(
+        "a weight of two is two copies",
+        lambda: np.allclose(weighed(2 * W)().decision_function(X), SVC().fit(np.r_[X, X], np.r_[Y, Y]).decision_function(X), atol=1e-6),
+    ),
     refuses("NaN among weights", weighed(changed(W, 2, NAN)), "Input sample_weight contains NaN: the value in row 3"),
     refuses("infinity among weights", weighed(changed(W, 2, INF), SVR), "the value in row 3 is inf"),
     refuses("weights of zero", weighed(0 * W, OneClassSVM), "all samples have zero or negative weights"),
@@ -478,7 +549,11 @@ PARAMETERS = [
     bad(SVC, "checkpoint", ".", "it is a folder"),
     refuses("a degree of zero of the polynomial kernel", lambda: fitted(kernel="poly", degree=0), "degree is 0"),
     refuses("a degree beyond every table", lambda: fitted(kernel="poly", degree=10**30), "1" + "0" * 30),
-    refuses("a nu that the classes cannot give", lambda: NuSVC(nu=0.9).fit(X, np.arange(24) == 0), "nu is 0.9, but rows of 23 in the one class and 1"),
+    refuses(
+        "a nu that the classes cannot give",
+        lambda: NuSVC(nu=0.9).fit(X, np.arange(24) == 0),
+        "nu is 0.9, but rows of 23 in the one class and 1",
+    ),
     refuses("a chi-square kernel of negative numbers", lambda: SVC(kernel="chi2").fit(-X, Y), "row 1, column 1 is -4"),
     refuses("a parameter by its place", lambda: SVC(1.0), "positional argument", TypeError),
     refuses("a parameter that there is not", lambda: SVR(class_weight=1), "unexpected keyword argument 'class_weight'", TypeError),
@@ -503,7 +578,10 @@ PARAMETERS = [
     gives("a tube of no width", named(kind=SVR, epsilon=0), "SVR"),
     gives("a tube wider than all targets", lambda: len(fitted(SVR, epsilon=1e9).support_), 0),
     gives("no class weights in a dictionary", lambda: np.array_equal(fitted(class_weight={}).decision_function(X), REFERENCE)),
-    gives("class weights in another mapping", lambda: np.array_equal(fitted(class_weight=collections.OrderedDict({0: 1, 1: 1})).decision_function(X), REFERENCE)),
+    gives(
+        "class weights in another mapping",
+        lambda: np.array_equal(fitted(class_weight=collections.OrderedDict({0: 1, 1: 1})).decision_function(X), REFERENCE),
+    ),
     gives("a progress line", lambda: np.array_equal(fitted(progress=True).decision_function(X), REFERENCE)),
 ]
 
@@ -512,7 +590,11 @@ KERNELS = [
     gives("a function that gives lists", learns(lambda a, b: (a @ b.T).tolist()), LINEAR),
     gives("a function that gives a sparse matrix", learns(lambda a, b: sp.csr_matrix(a @ b.T)), LINEAR),
     gives("a function that gives whole numbers", learns(lambda a, b: (a @ b.T).astype(int)), LINEAR),
-    gives("a function of words", learns(lambda a, b: np.array([[float(u == v) for v in b] for u in a]), list("abcdefghijklmnopqrstuvwx")), [1, 0]),
+    gives(
+        "a function of words",
+        learns(lambda a, b: np.array([[float(u == v) for v in b] for u in a]), list("abcdefghijklmnopqrstuvwx")),
+        [1, 0],
+    ),
     refuses("a function that gives another shape", learns(lambda a, b: np.zeros((2, 3))), "a table of (2, 3)"),
     refuses("a function that gives too few columns", learns(lambda a, b: np.zeros((len(a), 5))), "(24, 5)"),
     refuses("a function that gives a line", learns(lambda a, b: np.zeros(24)), "not of 1"),
@@ -522,7 +604,9 @@ KERNELS = [
     refuses("a function that gives infinity", learns(lambda a, b: np.full((len(a), len(b)), INF)), "rows 1 and 1 is inf"),
     refuses("a function that gives complex numbers", learns(lambda a, b: (a @ b.T) * 1j), "complex128"),
     refuses("a function that gives text", learns(lambda a, b: np.full((len(a), len(b)), "x")), "<U1"),
-    refuses("a function that is not symmetric", learns(lambda a, b: np.arange(1.0 * len(a) * len(b)).reshape(len(a), len(b))), "not symmetric"),
+    refuses(
+        "a function that is not symmetric", learns(lambda a, b: np.arange(1.0 * len(a) * len(b)).reshape(len(a), len(b))), "not symmetric"
+    ),
     refuses("a function that forgets rows when it predicts", learns(lambda a, b: K), "for 2 rows are a table of (24, 24)"),
     refuses("a function that fails", learns(failing), "in the kernel", ZeroDivisionError),
     refuses("a function of one argument", learns(lambda a: a), "positional argument", TypeError),
@@ -531,16 +615,32 @@ KERNELS = [
     refuses("a table that is not square", lambda: SVC(kernel="precomputed").fit(K[:, :5], Y), "24x5"),
     refuses("a table that is not symmetric", lambda: SVR(kernel="precomputed").fit(changed(K, (0, 1), 99.0), T), "not symmetric"),
     refuses("a table with NaN", lambda: OneClassSVM(kernel="precomputed").fit(changed(K, (1, 1), NAN)), "row 2, column 2 is NaN"),
-    refuses("a table of other rows at predict", lambda: SVC(kernel="precomputed").fit(K, Y).predict(K[:, :5]), "X.shape[1] = 5 should be equal to 24"),
+    refuses(
+        "a table of other rows at predict",
+        lambda: SVC(kernel="precomputed").fit(K, Y).predict(K[:, :5]),
+        "X.shape[1] = 5 should be equal to 24",
+    ),
     gives("a table that no kernel has", lambda: SVC(kernel="precomputed").fit(-K, Y).predict(-K).shape, (24,)),
 ]
 
 USE = [
     *(
-        refuses(f"{name} of {kind.__name__} before fit", lambda kind=kind, name=name: getattr(kind(), name)(X), "not fitted yet", (NotFittedError, ValueError))
+        refuses(
+            f"{name} of {kind.__name__} before fit",
+            lambda kind=kind, name=name: getattr(kind(), name)(X),
+            "not fitted yet",
+            (NotFittedError, ValueError),
+        )
         for kind, name in (
-            (SVC, "predict"), (SVC, "decision_function"), (SVC, "predict_proba"), (NuSVC, "predict_log_proba"), (SVR, "predict"),
-            (NuSVR, "predict"), (OneClassSVM, "score_samples"), (SVDD, "predict"), (SVC, "verify"),
+            (SVC, "predict"),
+            (SVC, "decision_function"),
+            (SVC, "predict_proba"),
+            (NuSVC, "predict_log_proba"),
+            (SVR, "predict"),
+            (NuSVR, "predict"),
+            (OneClassSVM, "score_samples"),
+            (SVDD, "predict"),
+            (SVC, "verify"),
         )
     ),
     *(
@@ -554,7 +654,9 @@ USE = [
     refuses("more columns at predict", lambda: fitted(SVDD).decision_function(np.c_[X, X]), "X has 6 features, but SVDD is expecting 3"),
     refuses("one row at predict as a line", lambda: fitted().predict(X[0]), "Reshape your data"),
     refuses("weights of a kernel that has none", lambda: fitted().coef_, "only available when using a linear kernel", AttributeError),
-    refuses("ties broken between pairs", lambda: fitted(break_ties=True, decision_function_shape="ovo").predict(X), "break_ties must be False"),
+    refuses(
+        "ties broken between pairs", lambda: fitted(break_ties=True, decision_function_shape="ovo").predict(X), "break_ties must be False"
+    ),
     refuses("probabilities that were declined", lambda: fitted(probability=False).predict_proba(X), "not available", AttributeError),
     refuses("a score of fewer labels", lambda: fitted().score(X, Y[:-1]), "[24, 23]"),
     refuses("a score with fewer weights", lambda: fitted(SVR).score(X, T, sample_weight=[1.0]), "expected (24,)"),
@@ -563,6 +665,7 @@ USE = [
     refuses("a certificate is verified without labels", lambda: fitted().verify(X), "requires y to be passed"),
     refuses("a certificate is verified with a label that is not known", lambda: fitted().verify(X, Y + 1), "y has the label"),
     refuses("a certificate is verified with labels of another type", lambda: fitted().verify(X, WORDS), "<U3"),
+    gives("a certificate is verified with labels in objects", lambda: fitted().verify(X, Y.astype(object)) and fitted().verify(X, Y * 1.0)),
     gives("two rows", lambda: SVC().fit(X[:2], [0, 1]).predict(X[:2]).tolist(), [0, 1]),
     gives("the same row with two labels", lambda: len(SVC().fit(X[[0, 0]], [0, 1]).predict(X)), 24),
     gives("one row in a regression", lambda: SVR().fit(X[:1], T[:1]).predict(X[:1]).tolist(), T[:1].tolist()),
@@ -591,7 +694,9 @@ FILES = [
     refuses("a name with a zero byte to save to", lambda: fitted().save("a\0b"), "NUL byte"),
     refuses("a folder that there is not for ONNX", lambda: fitted().to_onnx("no/a.onnx"), "no/a.onnx", FileNotFoundError),
     refuses("a folder that there is not for LIBSVM", lambda: fitted().to_libsvm("no/a"), "no/a", FileNotFoundError),
-    refuses("a table of kernel values in ONNX", lambda: SVC(kernel="precomputed").fit(K, Y).to_onnx(), "no operator for the kernel precomputed"),
+    refuses(
+        "a table of kernel values in ONNX", lambda: SVC(kernel="precomputed").fit(K, Y).to_onnx(), "no operator for the kernel precomputed"
+    ),
     refuses("a kernel that LIBSVM has not", lambda: fitted(kernel="laplacian").to_libsvm(), "LIBSVM has no kernel laplacian"),
     refuses("labels that LIBSVM has not", lambda: SVC().fit(X, WORDS).to_libsvm(), "whole numbers only"),
     refuses("a file that there is not to load", lambda: maxmargin.load("none.mm"), "there is no such file"),

@@ -120,7 +120,9 @@ def test_the_wheel_is_for_every_python_from_3_10_on_and_holds_the_whole_package(
     assert re.findall(r"^Requires-Dist: (?!.*extra ==)(\S+)", metadata, re.MULTILINE) == ["numpy>=1.24"]
     assert "License-Expression: MIT OR Apache-2.0" in metadata and sum("/licenses/" in name for name in names) == 2
     assert len([name for name in names if name.endswith((".so", ".pyd", ".dylib"))]) == 1
-    sources = {f"maxmargin/{file.name}" for file in (ROOT / "python/package/maxmargin").iterdir() if file.suffix in (".py", ".pyi", ".typed")}
+    sources = {
+        f"maxmargin/{file.name}" for file in (ROOT / "python/package/maxmargin").iterdir() if file.suffix in (".py", ".pyi", ".typed")
+    }
     sources.add("maxmargin/py.typed")
     assert sources <= set(names)
     assert not [name for name in names if "test" in name.lower()]

@@ -321,7 +321,12 @@ def test_a_module_is_run_as_main(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "part"),
-    [((), "no script is named"), (("-m",), "no module is named"), (("--fast",), "found '--fast'"), (("none.py",), "there is no script 'none.py'")],
+    [
+        ((), "no script is named"),
+        (("-m",), "no module is named"),
+        (("--fast",), "found '--fast'"),
+        (("none.py",), "there is no script 'none.py'"),
+    ],
 )
 def test_wrong_usage_is_told_with_exit_code_2(arguments, part):
     found = run(*arguments)

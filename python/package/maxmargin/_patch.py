@@ -166,13 +166,15 @@ def _method(name: str, original: type) -> Any:
         return self._learn(name, X, y, args, kwargs)
 
     method.__name__ = name
-    method.__doc__ = getattr(original, name).__doc__ and f"As in scikit-learn, by our engine or, where it refuses, by scikit-learn's own `{name}`."
+    method.__doc__ = (
+        getattr(original, name).__doc__ and f"As in scikit-learn, by our engine or, where it refuses, by scikit-learn's own `{name}`."
+    )
     method.__signature__ = inspect.signature(getattr(original, name))
     return method
 
 
 def _joined(ours: inspect.Signature, original: inspect.Signature) -> inspect.Signature:
-    """The parameters of the original where they stand there, and those that only ours has after them; with our defaults where we have them."""
+    """The parameters of the original in their places, and those that only ours has after them; with our defaults where there are any."""
     first = [
         parameter.replace(default=ours.parameters[name].default) if name in ours.parameters else parameter
         for name, parameter in original.parameters.items()
