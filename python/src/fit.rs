@@ -114,7 +114,7 @@ fn as_asked(model: &maxmargin::Model, asked: &TrainingParams) -> Result<Option<m
         }
         machine.stop = Stop::Converged;
     }
-    // The finer tolerance stays: rows on the margin were counted by it, and are again when the certificate is verified.
+    parts.tolerance = settings.tolerance;
     Ok(Some(maxmargin::Model::new(parts)?))
 }
 
