@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use maxmargin::calibration::{CalibrationParams, Held};
 use maxmargin::data::Dataset;
+use maxmargin::model::Multiclass;
+use maxmargin::problem::{Loss, Norm};
+use maxmargin::solver::SolverKind;
 use maxmargin::{Beginning, Stop, Training, TrainingParams, Workers};
 use pyo3::prelude::*;
 
@@ -49,7 +52,8 @@ pub(crate) fn fit(
         let workers = workers(threads, usize::MAX)?;
         let beginning = match (&start, &checkpoint) {
             (_, Some(path)) if path.exists() => Beginning::Checkpoint(maxmargin_io::load_checkpoint(path)?),
-            (Some(model), _) => Beginning::Model(model),
+            // A model of other data is no place to begin at.
+            (Some(model), _) if model.parts().fingerprint == dataset.fingerprint() => Beginning::Model(model),
             _ => Beginning::Scratch,
         };
         let mut control = Attended::new(line, limit, checkpoint.clone());
@@ -84,14 +88,23 @@ fn polished(
     let asked = training.params();
     let mut settings = asked.settings.clone();
     settings.tolerance = (settings.tolerance * POLISH).max(FINEST);
-    settings.gap = settings.gap.map(|gap| (gap * POLISH).max(f64::EPSILON));
+    // A gap is a difference of large numbers that are nearly the same, and goes with the square of the distance from the optimum: the
+    // last digits are a matter of the violation, which Newton's method finds soon, but for corners in a space of many columns.
+    let mut solver = asked.solver;
+    let soon = asked.loss.is_some_and(|loss| loss != Loss::Hinge) || data.columns() <= data.rows();
+    let together = !matches!(asked.way(), Multiclass::OneVsOne | Multiclass::OneVsRest);
+    settings.gap = settings.gap.map(|gap| (gap * POLISH).max(f64::EPSILON)).filter(|_| !(soon || together));
+    if asked.settings.gap.is_some() && soon && !together {
+        let newton = if asked.norm == Norm::L1 { SolverKind::L1Newton } else { SolverKind::PrimalNewton };
+        solver = solver.or(Some(newton));
+    }
     settings.max_iterations = settings.max_iterations.or(Some(POLISHING_STEPS));
-    let finer = TrainingParams { settings, ..asked.clone() }.check()?;
+    let finer = TrainingParams { settings, solver, ..asked.clone() }.check()?;
     let model = finer.fit(data, workers, control)?;
     if matches!(model.stop(), Stop::Interrupted | Stop::TimeLimit | Stop::Diverged) {
         return Ok(model);
     }
-    match as_asked(&model, asked)? {
+    match as_asked(&model, asked, data, workers)? {
         Some(model) => Ok(model),
         None if asked.settings.max_iterations.is_some() => Ok(model),
         None => Ok(training.fit(data, workers, control)?),
@@ -99,14 +112,23 @@ fn polished(
 }
 
 /// The model as one of the tolerance that was asked for, if it is.
-fn as_asked(model: &maxmargin::Model, asked: &TrainingParams) -> Result<Option<maxmargin::Model>, Fault> {
+fn as_asked(
+    model: &maxmargin::Model,
+    asked: &TrainingParams,
+    data: &Dataset,
+    workers: &Workers,
+) -> Result<Option<maxmargin::Model>, Fault> {
     let mut parts = model.parts().clone();
     let settings = &asked.settings;
+    // Relative gap and violation; machines that were trained together have one certificate.
+    let of_all = parts.joint.as_ref().and_then(|evidence| evidence.certificate());
+    let of_all = of_all.map(|certificate| (certificate.relative_gap, certificate.violation));
     for machine in &mut parts.machines {
-        let reached = match (machine.stop, machine.evidence.certificate(), settings.gap) {
+        let own = machine.evidence.certificate().map(|certificate| (certificate.relative_gap, certificate.violation));
+        let reached = match (machine.stop, own.or(of_all), settings.gap) {
             (Stop::Converged, ..) => true,
-            (_, Some(certificate), Some(gap)) => certificate.relative_gap <= gap,
-            (_, Some(certificate), None) => certificate.violation <= settings.tolerance,
+            (_, Some((relative_gap, _)), Some(gap)) => relative_gap <= gap,
+            (_, Some((_, violation)), None) => violation <= settings.tolerance,
             (_, None, _) => false,
         };
         if !reached {
@@ -115,6 +137,10 @@ fn as_asked(model: &maxmargin::Model, asked: &TrainingParams) -> Result<Option<m
         machine.stop = Stop::Converged;
     }
     parts.tolerance = settings.tolerance;
+    // Which rows lie on the margin is a matter of the tolerance: they are counted again by this one.
+    let found = maxmargin::Model::new(parts.clone())?.verify(data, workers)?;
+    parts.machines.iter_mut().zip(found.evidence).for_each(|(machine, evidence)| machine.evidence = evidence);
+    parts.joint = found.joint.or(parts.joint);
     Ok(Some(maxmargin::Model::new(parts)?))
 }
 

@@ -91,7 +91,11 @@ impl Params {
         let ways = [Multiclass::OneVsOne, Multiclass::OneVsRest, Multiclass::Joint, Multiclass::CrammerSinger]
             .map(|way| (way.name(), way));
         let solvers = SolverKind::ALL.map(|kind| (kind.name(), kind));
-        let thresholds = [("least-error", Threshold::LeastError), ("least-squares", Threshold::LeastSquares)];
+        let thresholds = [
+            ("least-error", Threshold::LeastError),
+            ("least-squares", Threshold::LeastSquares),
+            ("equal-odds", Threshold::EqualOdds),
+        ];
         let class_weights = match &self.class_weights {
             Some(weights) => ClassWeights::Given(classes.iter().cloned().zip(weights.iter().copied()).collect()),
             None => ClassWeights::Equal,

@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use maxmargin::Stop;
 use maxmargin::data::Label;
 use maxmargin::problem::{Bias, Loss};
-use maxmargin::stream::{StreamParams, StreamingSgd};
+use maxmargin::stream::{Before, StreamParams, StreamingSgd};
 use maxmargin_io::{stream_checkpoint_from_bytes, stream_checkpoint_to_bytes};
-use numpy::PyReadonlyArray1;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -63,6 +63,20 @@ impl Stream {
         let codes: Vec<u32> = codes.as_array().iter().copied().collect();
         let weights: Option<Vec<f64>> = weights.map(|weights| weights.as_array().iter().copied().collect());
         door::brief(py, || Ok(self.lock().partial_fit(&data.matrix, &codes, weights.as_deref())?))
+    }
+
+    /// Begins at a model of rows that were learnt elsewhere: one line of weights and one bias a machine.
+    fn begin_at(
+        &self,
+        py: Python<'_>,
+        weights: PyReadonlyArray2<'_, f64>,
+        biases: PyReadonlyArray1<'_, f64>,
+        rows: u64,
+        squares: f64,
+    ) -> PyResult<()> {
+        let weights: Vec<Vec<f64>> = weights.as_array().outer_iter().map(|line| line.to_vec()).collect();
+        let biases: Vec<f64> = biases.as_array().to_vec();
+        door::brief(py, || Ok(self.lock().begin_at(&weights, &biases, Before { rows, squares })?))
     }
 
     /// Rows learnt so far.

@@ -191,8 +191,8 @@ def written(content: bytes) -> pathlib.Path:
     return path
 
 
-def saved() -> bytes:
-    fitted().save("saved.mm")
+def saved(**params: Any) -> bytes:
+    fitted(**params).save("saved.mm")
     return pathlib.Path("saved.mm").read_bytes()
 
 
@@ -432,7 +432,7 @@ LABELS = [
     refuses("labels in a row", lambda: SVC().fit(X, Y[None]), "(1, 24)"),
     refuses("labels in three dimensions", lambda: SVC().fit(X, Y[None, None]), "(1, 1, 24)"),
     refuses("labels of different lengths", lambda: SVC().fit(X, [[1], [2, 3]] * 12), "inhomogeneous"),
-    refuses("one label for all rows", lambda: SVC().fit(X, 1), "y is 1, expected one value a row"),
+    refuses("one label for all rows", lambda: SVC().fit(X, 1), "y is 1, of shape (), expected one value a row"),
     refuses("one text for all rows", lambda: SVC().fit(X, "ab"), "y is 'ab'"),
     refuses("a dictionary for labels", lambda: SVC().fit(X, dict.fromkeys(range(24), 1)), "shape ()"),
     refuses("a sparse matrix for labels", lambda: SVC().fit(X, sp.csr_matrix(Y)), "y is sparse"),
@@ -512,7 +512,7 @@ def bad(kind: type, name: str, value: Any, part: str | None = None) -> Call:
 
 
 PARAMETERS = [
-    *(bad(SVC, "C", value) for value in (0, -1, NAN, INF, "1", None, True, [1])),
+    *(bad(SVC, "C", value) for value in (0, -1, NAN, -INF, "1", None, True, [1])),
     *(bad(kind, "C", value) for kind in (SVR, NuSVR) for value in (0, NAN)),
     *(bad(kind, "nu", value) for kind in (NuSVC, NuSVR, OneClassSVM, SVDD) for value in (0, 1.1, NAN, "half")),
     *(bad(SVR, "epsilon", value) for value in (-1, NAN, INF, "0.1")),
@@ -549,11 +549,13 @@ PARAMETERS = [
     bad(SVC, "checkpoint", ".", "it is a folder"),
     refuses("a degree of zero of the polynomial kernel", lambda: fitted(kernel="poly", degree=0), "degree is 0"),
     refuses("a degree beyond every table", lambda: fitted(kernel="poly", degree=10**30), "1" + "0" * 30),
-    refuses(
+    gives(
         "a nu that the classes cannot give",
-        lambda: NuSVC(nu=0.9).fit(X, np.arange(24) == 0),
-        "nu is 0.9, but rows of 23 in the one class and 1",
+        lambda: NuSVC(nu=0.9).fit(X, np.arange(24) == 0).classes_.tolist(),
+        [False, True],
+        UserWarning,
     ),
+    gives("a C of infinity", lambda: SVC(C=INF, kernel="linear").fit(X, Y).stop_reason_, "converged"),
     refuses("a chi-square kernel of negative numbers", lambda: SVC(kernel="chi2").fit(-X, Y), "row 1, column 1 is -4"),
     refuses("a parameter by its place", lambda: SVC(1.0), "positional argument", TypeError),
     refuses("a parameter that there is not", lambda: SVR(class_weight=1), "unexpected keyword argument 'class_weight'", TypeError),
@@ -611,14 +613,14 @@ KERNELS = [
     refuses("a function that fails", learns(failing), "in the kernel", ZeroDivisionError),
     refuses("a function of one argument", learns(lambda a: a), "positional argument", TypeError),
     gives("a table of kernel values", lambda: SVC(kernel="precomputed").fit(K, Y).predict(K[:2]).tolist(), LINEAR),
-    gives("a sparse table of kernel values", lambda: SVC(kernel="precomputed").fit(sp.csr_matrix(K), Y).predict(K[:2]).tolist(), LINEAR),
+    refuses("a sparse table of kernel values", lambda: SVC(kernel="precomputed").fit(sp.csr_matrix(K), Y), "as a full array", TypeError),
     refuses("a table that is not square", lambda: SVC(kernel="precomputed").fit(K[:, :5], Y), "24x5"),
     refuses("a table that is not symmetric", lambda: SVR(kernel="precomputed").fit(changed(K, (0, 1), 99.0), T), "not symmetric"),
     refuses("a table with NaN", lambda: OneClassSVM(kernel="precomputed").fit(changed(K, (1, 1), NAN)), "row 2, column 2 is NaN"),
     refuses(
         "a table of other rows at predict",
         lambda: SVC(kernel="precomputed").fit(K, Y).predict(K[:, :5]),
-        "X.shape[1] = 5 should be equal to 24",
+        "X has 5 features, but SVC is expecting 24",
     ),
     gives("a table that no kernel has", lambda: SVC(kernel="precomputed").fit(-K, Y).predict(-K).shape, (24,)),
 ]
@@ -707,7 +709,7 @@ FILES = [
     refuses("a spoilt file to load", lambda: SVC.load(written(spoilt())), "other.mm"),
     refuses("a classifier as a regression", lambda: SVR.load(written(saved())), "which SVR is not"),
     refuses("a penalty C as a nu", lambda: NuSVC.load(written(saved())), "the penalty c"),
-    refuses("probabilities of a file without", lambda: SVC.load(written(saved())).predict_proba(X), "no longer has"),
+    refuses("probabilities of a file without", lambda: SVC.load(written(saved(probability=False))).predict_proba(X), "no longer has"),
 ]
 
 

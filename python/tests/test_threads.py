@@ -203,12 +203,17 @@ def test_copies_and_pickles_give_the_same_bits(kind, tmp_path):
         assert np.array_equal(other.dual_coef_, model.dual_coef_)
 
 
-def test_a_pickle_has_the_probabilities_that_were_made_and_says_so_where_none_were():
+def test_a_pickle_and_a_file_have_probabilities_unless_they_were_declined(tmp_path):
     model = SVC().fit(X, Y)
-    with pytest.raises(ValueError, match="no longer has"):
-        pickle.loads(pickle.dumps(model)).predict_proba(NEW)
-    expected = model.predict_proba(NEW)
-    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_proba(NEW), expected)
+    pickled = pickle.dumps(model)
+    model.save(tmp_path / "model.mm")
+    expected = SVC().fit(X, Y).predict_proba(NEW)
+    assert np.array_equal(pickle.loads(pickled).predict_proba(NEW), expected)
+    assert np.array_equal(SVC.load(tmp_path / "model.mm").predict_proba(NEW), expected)
+    without = pickle.loads(pickle.dumps(SVC(probability=False).fit(X, Y)))
+    assert not hasattr(without, "predict_proba")
+    with pytest.raises(ValueError, match="not available when fitted with probability=False"):
+        without.set_params(probability=None).predict_proba(NEW)
 
 
 def test_a_pickle_is_no_larger_than_the_model_needs():

@@ -4,12 +4,12 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, ZeroConeT};
 use maxmargin::certificate::Certificate;
-use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::data::{Dataset, Label, Labels, Matrix, embedded, generate};
 use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::problem::{Bias, Loss, Task};
 use maxmargin::solver::SolverKind;
-use maxmargin::training::Penalty;
-use maxmargin::{Model, Stop, TrainingParams, Unattended, Workers};
+use maxmargin::training::{ClassWeights, Penalty};
+use maxmargin::{Beginning, Model, Stop, TrainingParams, Unattended, Workers};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -447,6 +447,61 @@ fn a_row_of_weight_k_is_k_copies_for_a_ball_too() {
             for (a, b) in values(&own).into_iter().zip(values(&copied)) {
                 assert!((a - b).abs() <= 1e-5 * a.abs().max(1.0), "seed {seed} {solver:?}: {a} {b}");
             }
+        }
+    }
+}
+
+#[test]
+fn weights_of_classes_multiply_the_c_that_a_nu_comes_to() {
+    let iris = embedded("iris").unwrap();
+    let by = |penalty: Penalty, class_weights: &str| {
+        let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.5) };
+        let class_weights = if class_weights.is_empty() { ClassWeights::Equal } else { class_weights.parse().unwrap() };
+        let mut params = TrainingParams { kernel, penalty, class_weights, ..TrainingParams::default() };
+        params.settings.tolerance = 1e-8;
+        params.check().unwrap().fit(&iris, &Workers::none(), &mut Unattended).unwrap()
+    };
+    let plain = by(Penalty::Nu(0.3), "");
+    let weighed = by(Penalty::Nu(0.3), "virginica=4,setosa=0.5");
+    for (machine, of_nu) in weighed.machines().iter().zip(plain.machines()) {
+        assert_eq!(machine.cost, of_nu.cost);
+        let alone = by(Penalty::C(machine.cost.unwrap()), "virginica=4,setosa=0.5");
+        let same = alone.machines().iter().find(|other| other.pairing == machine.pairing).unwrap();
+        assert!((same.bias - machine.bias).abs() < 1e-6, "{} is not {}", machine.bias, same.bias);
+    }
+    assert!(weighed.verify(&iris, &Workers::none()).unwrap().holds());
+}
+
+#[test]
+fn what_all_weights_have_in_common_does_not_change_a_nu() {
+    let moons = generate("moons", 60, 3).unwrap();
+    let by = |weight: f64| {
+        let data = moons.clone().with_weights(vec![weight; 60]).unwrap();
+        let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.5) };
+        let mut params = TrainingParams { kernel, penalty: Penalty::Nu(0.3), ..TrainingParams::default() };
+        params.settings.tolerance = 1e-8;
+        params.check().unwrap().fit(&data, &Workers::none(), &mut Unattended).unwrap()
+    };
+    // A power of two, so that not even rounding differs.
+    let least = 1.0 / f64::from(1 << 20);
+    let (one, small) = (by(1.0), by(least));
+    let (one, small) = (&one.machines()[0], &small.machines()[0]);
+    assert_eq!((one.bias, one.iterations), (small.bias, small.iterations));
+    assert_eq!(small.cost.unwrap() * least, one.cost.unwrap());
+}
+
+#[test]
+fn a_training_by_nu_may_begin_at_its_own_model() {
+    for seed in [4, 6, 7, 8, 10, 11] {
+        let case = random(seed);
+        assert!(!matches!(case.kind, Kind::Tube { .. }));
+        let data = case.data();
+        for solver in [SolverKind::Smo, SolverKind::BlockSmo] {
+            let training = case.params(solver).check().unwrap();
+            let cold = training.fit(&data, &Workers::none(), &mut Unattended).unwrap();
+            let warm = training.fit_from(&data, Beginning::Model(&cold), &Workers::none(), &mut Unattended).unwrap();
+            assert_eq!(warm.stop(), Stop::Converged);
+            assert!((warm.machines()[0].bias - cold.machines()[0].bias).abs() < 1e-4, "seed {seed}, {solver:?}");
         }
     }
 }

@@ -4,7 +4,7 @@
 use maxmargin::data::{Dataset, Label, Labels, Matrix, embedded, generate};
 use maxmargin::problem::{Bias, Loss};
 use maxmargin::solver::Settings;
-use maxmargin::stream::{RowTrace, StreamParams, StreamSnapshot, StreamingSgd};
+use maxmargin::stream::{Before, RowTrace, StreamParams, StreamSnapshot, StreamingSgd};
 use maxmargin::training::Penalty;
 use maxmargin::{Stop, TrainingParams, Unattended, Workers};
 use proptest::prelude::*;
@@ -346,4 +346,40 @@ proptest! {
         parts.learn(&slice(&data, cut, 60)).unwrap();
         prop_assert_eq!(bits(&parts), bits(&whole), "seed {}", seed);
     }
+}
+
+#[test]
+fn a_stream_that_begins_at_a_model_steps_as_after_its_rows_and_forgets_it_slowly() {
+    let data = mixed(&generate("blobs", 4000, 3).unwrap());
+    let params = StreamParams { classes: data.labels().classes().to_vec(), lambda: 1e-3, ..StreamParams::default() };
+    let mut before = params.clone().check().unwrap();
+    before.learn(&slice(&data, 0, 3000)).unwrap();
+    let model = before.model(Stop::IterationLimit).unwrap();
+    let weights: Vec<Vec<f64>> = model.machines().iter().map(|machine| machine.weights.clone().unwrap()).collect();
+    let biases: Vec<f64> = model.machines().iter().map(|machine| machine.bias).collect();
+    let mut squares = 0.0;
+    (0..3000).for_each(|row| data.matrix().visit(row, |_, value| squares += value * value));
+    for average_from in [Some(0), None] {
+        let mut after = StreamParams { average_from, ..params.clone() }.check().unwrap();
+        after.begin_at(&weights, &biases, Before { rows: 3000, squares }).unwrap();
+        let begun = after.model(Stop::IterationLimit).unwrap();
+        assert_eq!(begun.machines()[0].weights.as_ref().unwrap(), &weights[0]);
+        assert_eq!((begun.machines()[0].bias, after.learnt()), (biases[0], 3000));
+        after.learn(&slice(&data, 3000, 3010)).unwrap();
+        let moved = after.model(Stop::IterationLimit).unwrap();
+        let moved = moved.machines()[0].weights.as_ref().unwrap().iter().zip(&weights[0]);
+        let far = moved.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let length = weights[0].iter().map(|w| w.abs()).fold(0.0, f64::max);
+        assert!(far <= 0.2 * length, "{far} of {length}");
+        // Where it is can be kept, too.
+        let mut again = StreamingSgd::from_snapshot(after.snapshot()).unwrap();
+        again.learn(&slice(&data, 3010, 4000)).unwrap();
+        after.learn(&slice(&data, 3010, 4000)).unwrap();
+        assert_eq!(bits(&again), bits(&after));
+        assert!(after.begin_at(&weights, &biases, Before { rows: 1, squares }).is_err());
+    }
+    let mut wrong = params.check().unwrap();
+    assert!(wrong.begin_at(&weights, &[], Before { rows: 3000, squares }).is_err());
+    assert!(wrong.begin_at(&[vec![f64::NAN; 2]], &biases, Before { rows: 3000, squares }).is_err());
+    assert!(wrong.begin_at(&weights, &biases, Before { rows: 0, squares }).is_err());
 }

@@ -9,10 +9,17 @@ True
 """
 
 from ._certificate import Certificate
+from ._discriminant import LinearDiscriminantAnalysis
 from ._engine import __version__
 from ._errors import ConvergenceWarning, DataConversionWarning, InputError, InternalError, NotFittedError
+from ._kernel_models import RVC, KernelPerceptron
+from ._linear_svm import LinearSVC, LinearSVR
 from ._loading import load
+from ._logistic import LogisticRegression
+from ._maps import Nystroem, PolynomialLift, RBFSampler
 from ._patch import FallbackWarning, patch_sklearn, unpatch_sklearn
+from ._perceptron import Perceptron
+from ._sgd import SGDClassifier
 from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
@@ -22,10 +29,21 @@ __all__ = [
     "FallbackWarning",
     "InputError",
     "InternalError",
+    "KernelPerceptron",
+    "LinearDiscriminantAnalysis",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
     "NotFittedError",
     "NuSVC",
     "NuSVR",
+    "Nystroem",
     "OneClassSVM",
+    "Perceptron",
+    "PolynomialLift",
+    "RBFSampler",
+    "RVC",
+    "SGDClassifier",
     "SVC",
     "SVDD",
     "SVR",

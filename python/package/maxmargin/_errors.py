@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
 
 from ._engine import InputError, InternalError
 
-__all__ = ["ConvergenceWarning", "DataConversionWarning", "InputError", "InternalError", "NotFittedError", "known_to_sklearn"]
+__all__ = ["ConvergenceWarning", "DataConversionWarning", "InputError", "InternalError", "NotFittedError", "known_to_sklearn", "not_fitted", "warn"]
 
 
 class ConvergenceWarning(UserWarning):
@@ -28,6 +30,15 @@ def known_to_sklearn(own: type) -> type:
     import sklearn.exceptions
 
     return getattr(sklearn.exceptions, own.__name__, own)
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warns at the line that called into the package, wherever in it the warning comes up."""
+    here = os.path.dirname(__file__)
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def not_fitted(estimator: object) -> Exception:

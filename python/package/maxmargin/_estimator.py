@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,27 @@ import numpy as np
 from ._errors import InputError, not_fitted
 
 _UNCHANGED = "$UNCHANGED$"
+
+
+class available_when:
+    """A method that is there only while a condition on its object holds; else `hasattr` says that it is not."""
+
+    def __init__(self, condition: Callable[[Any], bool], otherwise: str) -> None:
+        self.condition = condition
+        self.otherwise = otherwise
+
+    def __call__(self, function: Callable[..., Any]) -> available_when:
+        self.function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+        return self
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self.function
+        if not self.condition(instance):
+            raise AttributeError(f"{self.__name__} of {owner.__name__} is not available when {self.otherwise}")
+        return MethodType(self.function, instance)
 
 
 class Estimator:
@@ -90,17 +114,21 @@ class Estimator:
         """Which keyword arguments each method asks for."""
         from sklearn.utils._metadata_requests import MetadataRequest
 
+        # scikit-learn's clone copies what is kept under this name.
+        if hasattr(self, "_metadata_request"):
+            return copy.deepcopy(self._metadata_request)
         request = MetadataRequest(owner=self)
-        asked = getattr(self, "_requests", {})
         for method, names in self._metadata.items():
             for name in names:
-                getattr(request, method).add_request(param=name, alias=asked.get((method, name)))
+                getattr(request, method).add_request(param=name, alias=None)
         return request
 
     def _request(self, method: str, given: dict[str, Any]):
-        asked = dict(getattr(self, "_requests", {}))
-        asked.update({(method, name): value for name, value in given.items() if value != _UNCHANGED})
-        self._requests = asked
+        request = self.get_metadata_routing()
+        for name, value in given.items():
+            if value != _UNCHANGED:
+                getattr(request, method).add_request(param=name, alias=value)
+        self._metadata_request = request
         return self
 
     def set_fit_request(self, *, sample_weight: bool | str | None = _UNCHANGED):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import threading
-import warnings
 from typing import Any
 
 import numpy as np
 
 from . import _engine
 from ._certificate import certificate_of
-from ._errors import ConvergenceWarning, InputError, known_to_sklearn, not_fitted
+from ._errors import ConvergenceWarning, InputError, known_to_sklearn, not_fitted, warn
 from ._estimator import Estimator
 from ._input import Rows, engine_names, read_rows, read_targets, read_weights, require_y, words_of
 from ._parameters import Rule, boolean, instance, integer, number, one_of
@@ -122,6 +121,9 @@ class Fit:
             return self.model
 
     def __getstate__(self) -> dict[str, Any]:
+        # The data does not come along, so what may be made of it later is made now.
+        if self.rows is not None:
+            self.with_probabilities(threads(None))
         return {"model": self.model.to_bytes(), "asked": self.asked, "classes": self.answers["classes"]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -194,7 +196,7 @@ class EngineEstimator(Estimator):
             if line is not None:
                 line.close()
         if failure:
-            warnings.warn(failure, RuntimeWarning, stacklevel=3)
+            warn(failure, RuntimeWarning)
         self._set_fit(Fit(model, rows if keep_rows else None, known, asked), history)
         if model.stop != "converged":
             self._warn_of_stop(model.stop)
@@ -221,7 +223,7 @@ class EngineEstimator(Estimator):
         }
         certificate = self.certificate_
         how_good = "" if certificate is None else f" The relative gap is {certificate.relative_gap:.2e}."
-        warnings.warn(said.get(stop, stop) + how_good, known_to_sklearn(ConvergenceWarning), stacklevel=4)
+        warn(said.get(stop, stop) + how_good, known_to_sklearn(ConvergenceWarning))
 
     def _iteration_warning(self) -> str:
         limit = getattr(self, "max_iter", -1)
@@ -232,7 +234,12 @@ class EngineEstimator(Estimator):
     # Files and pictures
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to our file (`.mm`), which `maxmargin predict` and `maxmargin inspect` read, too."""
+        """Writes the model to our file (`.mm`), which `maxmargin predict` and `maxmargin inspect` read, too.
+
+        Probabilities that may still be asked for are made first, because the file does not have the training data.
+        """
+        if hasattr(self, "_fit") and self._fit.rows is not None:
+            self._fit.with_probabilities(self._threads())
         self._exported().save(path)
 
     @classmethod

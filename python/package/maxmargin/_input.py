@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
+import reprlib
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ._engine import Data
-from ._errors import DataConversionWarning, InputError, known_to_sklearn
+from ._errors import DataConversionWarning, InputError, known_to_sklearn, warn
 
 
 @dataclass
@@ -55,11 +55,11 @@ def read_rows(estimator: Any, X: Any, threads: int, reset: bool) -> Rows:
         _compare_names(estimator, names)
     array = _sparse(X) if is_sparse(X) else _dense(X, name)
     _check_shape(array.shape, name)
+    rows = Rows(_to_engine(array, threads), array, names)
     if not reset and array.shape[1] != estimator.n_features_in_:
         raise InputError(
             f"X has {array.shape[1]} features, but {name} is expecting {estimator.n_features_in_} features as input."
         )
-    rows = Rows(_to_engine(array, threads), array, names)
     if reset:
         estimator.n_features_in_ = array.shape[1]
         if names is not None:
@@ -240,10 +240,10 @@ def _compare_names(estimator: Any, names: np.ndarray | None) -> None:
     if learnt is None and names is None:
         return
     if learnt is None:
-        warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
+        warn(f"X has feature names, but {name} was fitted without feature names")
         return
     if names is None:
-        warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=4)
+        warn(f"X does not have valid feature names, but {name} was fitted with feature names")
         return
     if len(learnt) == len(names) and np.all(learnt == names):
         return
@@ -280,18 +280,16 @@ def _column(y: Any, rows: int, name: str) -> np.ndarray:
     require_y(y, name)
     if is_sparse(y):
         raise InputError("y is sparse: give one label a row, as a full array")
-    if isinstance(y, str) or not hasattr(y, "__len__") and np.ndim(y) == 0:
-        raise InputError(f"y is {y!r}, expected one value a row")
     array = _array(y, "y")
+    if array.ndim == 0:
+        raise InputError(f"y is {reprlib.repr(y)}, of shape (), expected one value a row")
     if array.dtype.kind == "c":
         raise InputError("Complex data not supported")
     if array.ndim == 2 and array.shape[1] == 1:
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. "
             "Please change the shape of y to (n_samples,), for example using ravel().",
-            known_to_sklearn(DataConversionWarning),
-            stacklevel=5,
-        )
+            known_to_sklearn(DataConversionWarning))
         array = array.ravel()
     if array.ndim != 1:
         raise InputError(f"y should be a 1d array, got an array of shape {array.shape} instead.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._errors import InputError, not_fitted
 from ._fitting import ENGINE_RULES, EngineEstimator, free_memory
-from ._input import Rows, read_rows
+from ._input import Rows, is_sparse, read_rows
 from ._parameters import Rule, boolean, callable_, instance, integer, number, one_of
 
 KERNEL_RULES: dict[str, tuple[Rule, ...]] = {
@@ -97,6 +97,8 @@ class KernelMachine(EngineEstimator):
     def _read_training(self, X: Any) -> Rows:
         """The rows to train on: as they are, or their table of kernel values."""
         if not callable(self.kernel):
+            if self.kernel == "precomputed" and is_sparse(X):
+                raise TypeError("Sparse precomputed kernels are not supported: give the table of kernel values as a full array")
             rows = read_rows(self, X, self._threads(), reset=True)
             if self.kernel == "precomputed" and rows.array.shape[0] != rows.array.shape[1]:
                 raise InputError(
@@ -139,10 +141,6 @@ class KernelMachine(EngineEstimator):
         if not hasattr(self, "_fit"):
             raise not_fitted(self)
         if self._trained_on is None:
-            if self.kernel == "precomputed" and np.ndim(X) == 2 and np.shape(X)[1] != self.shape_fit_[0]:
-                raise InputError(
-                    f"X.shape[1] = {np.shape(X)[1]} should be equal to {self.shape_fit_[0]}, the number of samples at training time"
-                )
             return super()._read(X)
         from ._engine import Data
 

@@ -6,12 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import InputError
-from ._estimator import Classifier, OutlierDetector, Regressor
+from ._errors import InputError, NotFittedError, known_to_sklearn, not_fitted, warn
+from ._estimator import Classifier, OutlierDetector, Regressor, available_when
 from ._fitting import answers, params
 from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, require_y, words_of
 from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
 from ._parameters import check_parameters, instance, integer, number, one_of
+
+# Rows up to which the engine solves for pairs, one after the other, in double precision.
+_FEW_ROWS = 500
+
+# What an infinite C is taken for: so large that it binds no row that can be separated.
+_LARGEST_C = 1e10
+
+
+def _finite(c: float) -> float:
+    """C, with a large number for an infinite one."""
+    return min(float(c), _LARGEST_C) if np.isinf(c) else float(c)
+
 
 class _Support(KernelMachine):
     """What all machines of this module share."""
@@ -43,14 +55,16 @@ class _SupportClassifier(Classifier, _Support):
         "random_state": (integer(least=0), one_of(None), instance((np.random.RandomState, np.random.Generator), "a RandomState")),
     }
 
-    def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **penalty: Any):
+    _one_class_left = "Invalid input - all samples with positive weights belong to the same class"
+
+    def _fit_classes(self, X: Any, y: Any, sample_weight: Any):
         check_parameters(self, self._rules)
         name = type(self).__name__
         rows = self._read_training(X)
         classes, codes = read_classes(y, len(rows), name)
         weights = read_weights(sample_weight, len(rows), negative=True)
         if weights is not None and len(np.unique(codes[weights > 0])) < 2:
-            raise InputError("Invalid input - all samples with positive weights belong to the same class")
+            raise InputError(self._one_class_left)
         class_weights = read_class_weights(self.class_weight, classes, codes, weights)
         plain = bool(np.all(class_weights == 1.0))
         if not plain and not np.all(class_weights > 0.0):
@@ -59,11 +73,13 @@ class _SupportClassifier(Classifier, _Support):
             plain = True
             if len(np.unique(codes[weights > 0])) < 2:
                 raise InputError(f"class_weight is {self.class_weight!r}: with it, rows of fewer than two classes count")
+        penalty = self._engine_penalty(classes, codes, weights)
         known = answers(words_of(classes), codes, weights=weights, names=getattr(self, "feature_names_in_", None))
         asked = self._asked(multiclass="ovo", class_weights=None if plain else class_weights.tolist(), **penalty)
-        self._train(rows, known, asked, self._may_polish(), keep_rows=True)
+        self._train(rows, known, asked, self._may_polish(), keep_rows=self.probability is not False)
         self.classes_ = classes
         self.class_weight_ = class_weights
+        self._declined = self.probability is False
         self._sign = 1.0 if len(classes) == 2 else -1.0
         self._set_support(rows, codes)
         self.n_iter_ = np.array([machine["iterations"] for machine in self._fit.parts["machines"]], dtype=np.int32)
@@ -81,6 +97,7 @@ class _SupportClassifier(Classifier, _Support):
         return (
             hasattr(cls, "_penalty")
             and task_of(parts)[0] == "classification"
+            and parts["solver"] != "kernel-perceptron"
             and (parts["loss"], parts["bias"], penalty_of(parts)[0]) == ("hinge", "explicit", cls._penalty[0])
             and (parts["multiclass"] == "ovo" or len(parts["classes"]) == 2)
             and not parts.get("joint")
@@ -171,6 +188,8 @@ class _SupportClassifier(Classifier, _Support):
         ndarray of shape (n_samples,)
         """
         self._fit_or_raise()
+        if self._n_support.sum() != len(self.support_):
+            raise InputError(f"The internal representation of {type(self).__name__} was altered: n_support_ and support_ do not agree")
         if self.break_ties and self.decision_function_shape == "ovo":
             raise InputError("break_ties must be False when decision_function_shape is 'ovo'")
         if self.break_ties and len(self.classes_) > 2:
@@ -179,32 +198,49 @@ class _SupportClassifier(Classifier, _Support):
 
     def _fit_or_raise(self):
         if not hasattr(self, "_fit"):
-            from ._errors import not_fitted
-
             raise not_fitted(self)
         return self._fit
 
-    @property
-    def predict_proba(self):
+    @available_when(lambda self: self.probability is not False, "probability=False")
+    def predict_proba(self, X):
         """The probability of each class for each row.
 
         Made from the one fit that there is, without a seed: they rise with the decision value, and no class is likelier than the one that
         is predicted. Where ``probability`` is None they are made when they are first asked for.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
         """
-        if self.probability is False:
-            raise AttributeError("predict_proba is not available when probability=False")
-        return self._probabilities
+        fit = self._fit_or_raise()
+        if getattr(self, "_declined", False):
+            raise known_to_sklearn(NotFittedError)("predict_proba is not available when fitted with probability=False")
+        model = fit.with_probabilities(self._threads())
+        return model.probabilities(self._read(X), self._threads())
+
+    @available_when(lambda self: self.probability is not False, "probability=False")
+    def predict_log_proba(self, X):
+        """The logarithm of `predict_proba`."""
+        return np.log(self.predict_proba(X))
 
     @property
-    def predict_log_proba(self):
-        """The logarithm of `predict_proba`."""
-        if self.probability is False:
-            raise AttributeError("predict_log_proba is not available when probability=False")
-        return lambda X: np.log(self._probabilities(X))
+    def probA_(self) -> np.ndarray:
+        """Empty: the probabilities are not Platt's."""
+        return self._no_parameter_of_platt("probA_")
 
-    def _probabilities(self, X):
-        model = self._fit_or_raise().with_probabilities(self._threads())
-        return model.probabilities(self._read(X), self._threads())
+    @property
+    def probB_(self) -> np.ndarray:
+        """Empty: the probabilities are not Platt's."""
+        return self._no_parameter_of_platt("probB_")
+
+    def _no_parameter_of_platt(self, name: str) -> np.ndarray:
+        message = f"Attribute `{name}` was deprecated in scikit-learn 1.8. Here it is empty: the probabilities are not Platt's."
+        warn(message, FutureWarning)
+        return np.empty(0)
 
 
 def _in_order(positive: int, negative: int | None) -> bool:
@@ -350,7 +386,7 @@ class SVC(_SupportClassifier):
         self.progress = progress
         self.checkpoint = checkpoint
 
-    _rules = {**_SupportClassifier._rules, "C": (number(above=0),)}
+    _rules = {**_SupportClassifier._rules, "C": (number(above=0, infinite=True),)}
     _penalty = ("c", "C")
 
     def fit(self, X, y, sample_weight=None):
@@ -369,14 +405,18 @@ class SVC(_SupportClassifier):
         -------
         self
         """
-        return self._fit_classes(X, y, sample_weight, penalty="c", penalty_number=self.C)
+        return self._fit_classes(X, y, sample_weight)
+
+    def _engine_penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+        return dict(penalty="c", penalty_number=_finite(self.C))
 
 
 class NuSVC(_SupportClassifier):
     """Support vector classification with ν in the place of C.
 
-    ν is the share of rows that are support vectors at least, and that lie on the wrong side of the margin at most. A ν that no C can
-    give is refused before the work starts.
+    ν is the share of rows that are support vectors at least, and that lie on the wrong side of the margin at most. Classes of unequal size
+    do not allow every ν; before the work starts, a warning says so, and names the largest that they do, which is used. Weights of classes
+    multiply the C that ν comes to.
 
     Parameters
     ----------
@@ -446,11 +486,27 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
         self.checkpoint = checkpoint
 
     _rules = {**_SupportClassifier._rules, "nu": (number(above=0, most=1),)}
+    _one_class_left = "specified nu is infeasible: all samples with positive weights belong to the same class"
     _penalty = ("nu", "nu")
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y; see `SVC.fit`."""
-        return self._fit_classes(X, y, sample_weight, penalty="nu", penalty_number=self.nu)
+        return self._fit_classes(X, y, sample_weight)
+
+    def _engine_penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
+        """ν, or the largest that every pair of classes allows: ν ≤ 2 min(W₁, W₂)/(W₁ + W₂), W what the rows of a class count."""
+        mass = np.bincount(codes, weights=weights, minlength=len(classes))
+        order = np.argsort(mass)
+        least, most = order[0], order[-1]
+        allowed = 2.0 * mass[least] / (mass[least] + mass[most])
+        if self.nu <= allowed:
+            return dict(penalty="nu", penalty_number=self.nu)
+        labels = classes[[least, most]].tolist()
+        warn(
+            f"specified nu is infeasible: nu={self.nu!r}, but classes {labels[0]!r} and {labels[1]!r}, with rows of "
+            f"{mass[least]:g} and {mass[most]:g}, allow {allowed:g} at most, which is used. Choose a smaller nu, give the rows "
+            "weights that make the classes alike, or use SVC.")
+        return dict(penalty="nu", penalty_number=allowed)
 
 
 class _OneMachine(_Support):
@@ -482,10 +538,13 @@ class _OneMachine(_Support):
     def _fit_one(self, X: Any, y: Any, sample_weight: Any, **asked: Any):
         check_parameters(self, self._rules)
         rows = self._read_training(X)
-        targets = None if y is None else read_targets(y, len(rows), type(self).__name__)
+        one_class = self._estimator_type == "outlier_detector"
+        targets = None if one_class else read_targets(y, len(rows), type(self).__name__)
         weights = read_weights(sample_weight, len(rows), negative=True)
         known = answers(targets=targets, weights=weights, names=getattr(self, "feature_names_in_", None))
-        self._train(rows, known, self._asked(**asked), self._may_polish())
+        # Few rows have few support vectors when pairs of them are solved for, also where the kernel is linear.
+        solver = "smo" if len(rows) <= _FEW_ROWS else None
+        self._train(rows, known, self._asked(solver=solver, **asked), self._may_polish())
         self._keep_support(rows)
         self.n_iter_ = int(self._fit.parts["machines"][0]["iterations"])
         return self
@@ -509,8 +568,6 @@ class _OneMachine(_Support):
 
     def _values(self, X: Any) -> np.ndarray:
         if not hasattr(self, "_fit"):
-            from ._errors import not_fitted
-
             raise not_fitted(self)
         return self._fit.model.values(self._read(X), self._threads())[:, 0]
 
@@ -607,13 +664,13 @@ class SVR(_SupportRegressor):
         self.progress = progress
         self.checkpoint = checkpoint
 
-    _rules = {**_OneMachine._rules, "C": (number(above=0),), "epsilon": (number(least=0),)}
+    _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "epsilon": (number(least=0),)}
     _task = "regression"
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y; see `SVC.fit`."""
         require_y(y, type(self).__name__)
-        return self._fit_one(X, y, sample_weight, task="regression", task_number=self.epsilon, penalty_number=self.C)
+        return self._fit_one(X, y, sample_weight, task="regression", task_number=self.epsilon, penalty_number=_finite(self.C))
 
 
 class NuSVR(_SupportRegressor):
@@ -681,7 +738,7 @@ class NuSVR(_SupportRegressor):
         self.progress = progress
         self.checkpoint = checkpoint
 
-    _rules = {**_OneMachine._rules, "C": (number(above=0),), "nu": (number(above=0, most=1),)}
+    _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "nu": (number(above=0, most=1),)}
     _task = "nu-regression"
 
     @classmethod
@@ -693,9 +750,13 @@ class NuSVR(_SupportRegressor):
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y; see `SVC.fit`."""
         require_y(y, type(self).__name__)
-        self._fit_one(X, y, sample_weight, task="nu-regression", task_number=self.nu, penalty_number=self.C)
+        self._fit_one(X, y, sample_weight, task="nu-regression", task_number=self.nu, penalty_number=_finite(self.C))
         self.epsilon_ = float(self._fit.parts["machines"][0].get("epsilon") or 0.0)
         return self
+
+
+# Decision values of one class up to this part of the threshold are rounding.
+_ROUNDING = 1e-10
 
 
 class _OneClass(OutlierDetector, _OneMachine):
@@ -726,7 +787,10 @@ class _OneClass(OutlierDetector, _OneMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._values(X)
+        values = self._values(X)
+        # Support vectors on the boundary have the value 0 but for rounding, whose sign says nothing.
+        values[np.abs(values) <= _ROUNDING * max(1.0, abs(float(self.offset_[0])))] = 0.0
+        return values
 
     def score_samples(self, X):
         """The decision values before the threshold is taken off."""
@@ -734,7 +798,7 @@ class _OneClass(OutlierDetector, _OneMachine):
 
     def predict(self, X):
         """1 for rows that are usual, -1 for others."""
-        return np.where(self._values(X) > 0, 1, -1)
+        return np.where(self.decision_function(X) >= 0, 1, -1)
 
 
 class OneClassSVM(_OneClass):

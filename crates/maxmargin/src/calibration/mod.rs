@@ -8,6 +8,7 @@
 //! [`Held::LeaveOneOut`] from the one fit that there is, [`Held::Folds`] by fits that leave out some rows each. No rows are drawn, so
 //! no seed changes a probability.
 
+mod copies;
 mod coupling;
 mod folds;
 mod leave_one_out;
@@ -22,9 +23,10 @@ use crate::data::Dataset;
 use crate::error::Error;
 use crate::kernel::Points;
 use crate::model::{Machine, Model, Multiclass};
-use crate::problem::{Loss, Task};
+use crate::problem::{Loss, MarginProblem, Task};
 use crate::training::{Answers, Training, machine_problem, row_weights, targets};
 use crate::workers::Workers;
+use copies::Copies;
 pub(crate) use coupling::{COARSE, FINE, couple, no_more_than_predicted};
 pub use link::{NOISE_OUTLIERS, sigmoid};
 
@@ -177,8 +179,13 @@ impl Training {
         let codes: Vec<u32> = model.codes(data.labels()).into_iter().map(|code| code.unwrap_or(0)).collect();
         let targets = parts.task.is_regression().then(|| targets(data)).transpose()?;
         let weights = row_weights(data.weights(), &codes, parts.class_weights.as_deref());
-        let answers = Answers { codes: &codes, targets: targets.as_deref(), weights: weights.as_deref() };
-        let seen = Seen { model, data, points: &points, values: &values, answers, workers };
+        let mut answers = Answers { codes: &codes, targets: targets.as_deref(), weights: weights.as_deref() };
+        // A row of weight k and k copies of it are the same, and a row is not left out as long as a copy of it stays.
+        let copies = Copies::find(data.matrix(), answers);
+        if let Some(copies) = &copies {
+            answers.weights = Some(&copies.weights);
+        }
+        let seen = Seen { model, data, points: &points, values: &values, answers, copies: copies.as_ref(), workers };
         let held = match self.held_out(&seen, how.held, control)? {
             ControlFlow::Continue(held) => held,
             ControlFlow::Break(stop) => return Ok(ControlFlow::Break(stop)),
@@ -226,7 +233,9 @@ struct Seen<'a> {
     points: &'a Points,
     /// Its decision values of all rows, one a machine and row.
     values: &'a [f64],
+    /// The weights are those of rows with all of their copies.
     answers: Answers<'a>,
+    copies: Option<&'a Copies>,
     workers: &'a Workers,
 }
 
@@ -251,7 +260,7 @@ impl Seen<'_> {
             let (problem, _) =
                 machine_problem(&parts.kernel, self.points, self.workers, self.answers, machine.pairing, parts)?;
             let values: Vec<f64> = problem.rows().iter().map(|&row| self.values[row * count + number]).collect();
-            let coefficients = self.model.coefficients_of(machine, &problem);
+            let coefficients = self.coefficients(machine, &problem);
             let mut poll = || control.poll(Progress { machine: (number, count), ..Progress::default() });
             match leave_one_out::values(&problem, &coefficients, values, any_cost, &mut poll) {
                 ControlFlow::Break(stop) => return Ok(ControlFlow::Break(stop)),
@@ -261,7 +270,25 @@ impl Seen<'_> {
                 }
             }
         }
+        if let Some(copies) = self.copies {
+            for (row, &first) in copies.first.iter().enumerate().filter(|(row, first)| row != *first) {
+                all.copy_within(first * count..(first + 1) * count, row * count);
+            }
+        }
         Ok(ControlFlow::Continue(Some(all)))
+    }
+
+    /// The coefficient of each row of a machine's problem: those of its copies added to its own.
+    fn coefficients(&self, machine: &Machine, problem: &MarginProblem<'_>) -> Vec<f64> {
+        let Some(copies) = self.copies else { return self.model.coefficients_of(machine, problem) };
+        let mut coefficients = vec![0.0; problem.len()];
+        for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
+            let row = copies.first[self.model.parts().support_rows[place as usize] as usize];
+            if let Ok(i) = problem.rows().binary_search(&row) {
+                coefficients[i] += coefficient;
+            }
+        }
+        coefficients
     }
 
     /// The rows of a machine's classes.

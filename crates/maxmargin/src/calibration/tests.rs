@@ -31,7 +31,7 @@ fn both_ways(params: &TrainingParams, data: &Dataset) -> Vec<[f64; 3]> {
     let codes: Vec<u32> = model.codes(data.labels()).into_iter().map(|code| code.unwrap_or(0)).collect();
     let targets = model.task().is_regression().then(|| targets(data).unwrap());
     let answers = Answers { codes: &codes, targets: targets.as_deref(), weights: None };
-    let seen = Seen { model: &model, data, points: &points, values: &values, answers, workers: &workers };
+    let seen = Seen { model: &model, data, points: &points, values: &values, answers, copies: None, workers: &workers };
     let formula = seen.by_formula(true, &mut Unattended).unwrap().continue_value().unwrap().unwrap();
     let left_out = |row: usize| {
         let kept: Vec<usize> = (0..data.rows()).filter(|&other| other != row).collect();
@@ -254,5 +254,27 @@ fn a_table_of_kernel_values_is_calibrated_as_the_kernel_is() {
         let (own, of_table) =
             (slopes(calibrated(&rbf(0.5), &data, how)), slopes(calibrated(&precomputed, &table, how)));
         assert!(own.iter().zip(of_table).all(|(a, b)| (a - b).abs() < 1e-4), "{held:?}: {own:?} {of_table:?}");
+    }
+}
+
+#[test]
+fn a_row_of_weight_k_is_calibrated_as_k_copies_are() {
+    for seed in 0..5 {
+        let data = generate("moons", 40, seed).unwrap();
+        let weights: Vec<usize> = (0..40).map(|row| (row * 7 + seed as usize) % 4).collect();
+        let copies: Vec<usize> = (0..40).rev().flat_map(|row| std::iter::repeat_n(row, weights[row])).collect();
+        let copied = data.select_rows(&copies);
+        let weighed = data.clone().with_weights(weights.iter().map(|&weight| weight as f64).collect()).unwrap();
+        let mut params = rbf(0.5);
+        params.settings.tolerance = 1e-11;
+        let how = CalibrationParams { held: Some(Held::LeaveOneOut), platt: false };
+        let probabilities = |model: Model| {
+            let predictions = model.predict(&data, &Workers::none()).unwrap();
+            model.probabilities(&predictions).unwrap()
+        };
+        let (left, right) =
+            (probabilities(calibrated(&params, &weighed, how)), probabilities(calibrated(&params, &copied, how)));
+        let farthest = left.iter().zip(&right).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(farthest < 1e-6, "seed {seed}: {farthest}");
     }
 }

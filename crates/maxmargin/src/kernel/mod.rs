@@ -350,11 +350,22 @@ mod tests {
         let mean = X.concat().iter().sum::<f64>() / 15.0;
         let variance = X.concat().iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 15.0;
         for matrix in [dense, sparse] {
-            assert!((Gamma::Scale.resolve(&matrix).unwrap() - 1.0 / (3.0 * variance)).abs() < 1e-14);
-            assert_eq!(Gamma::Auto.resolve(&matrix).unwrap(), 1.0 / 3.0);
+            assert!((Gamma::Scale.resolve(&matrix, None).unwrap() - 1.0 / (3.0 * variance)).abs() < 1e-14);
+            assert_eq!(Gamma::Auto.resolve(&matrix, None).unwrap(), 1.0 / 3.0);
         }
         let constant = Matrix::dense(2, 1, vec![7.0, 7.0]).unwrap();
-        assert_eq!(Gamma::Scale.resolve(&constant).unwrap(), 1.0);
+        assert_eq!(Gamma::Scale.resolve(&constant, None).unwrap(), 1.0);
+    }
+
+    #[test]
+    fn gamma_scale_counts_a_row_of_weight_k_as_k_rows() {
+        let [dense, sparse, ..] = matrices();
+        let copies = dense.select_rows(&[0, 0, 0, 2, 4, 4]);
+        let expected = Gamma::Scale.resolve(&copies, None).unwrap();
+        for matrix in [dense, sparse] {
+            let found = Gamma::Scale.resolve(&matrix, Some(&[3.0, 0.0, 1.0, 0.0, 2.0])).unwrap();
+            assert!((found / expected - 1.0).abs() < 1e-14, "{found} is not {expected}");
+        }
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! What kernels need to know of a pair of rows: dot products, and sums over columns. All in f64.
 
+use pulp::Arch;
+
 use super::Rows;
 use crate::data::{Matrix, Values};
+use crate::simd::vectorised;
 
 /// Dot products of a block: `out[i * right.len() + j] = ⟨x′_i, z′_j⟩`, the folded constant included.
 ///
@@ -43,8 +46,25 @@ pub(super) fn each(left: Rows<'_>, right: Rows<'_>, out: &mut [f64], map: impl F
 /// Sums `term(x_c, z_c)` over all columns c where either row has an entry; `term(0, 0)` must be 0.
 ///
 /// The folded constant is the same in both rows: terms that vanish for equal numbers need not see it.
+///
+/// The sum is formed in a fixed order that depends on the right row alone, as in [`dot_with_row`].
 pub(super) fn column_sums(left: Rows<'_>, right: Rows<'_>, out: &mut [f64], term: impl Fn(f64, f64) -> f64) {
     assert_eq!(out.len(), left.len() * right.len(), "a block needs a place for each pair");
+    if let Matrix::Dense(dense) = right.points().matrix() {
+        let arch = Arch::new();
+        return match dense.values() {
+            Values::F32(values) => vectorised(
+                arch,
+                #[inline(always)]
+                || sums_with_dense(left, right, values, out, &term),
+            ),
+            Values::F64(values) => vectorised(
+                arch,
+                #[inline(always)]
+                || sums_with_dense(left, right, values, out, &term),
+            ),
+        };
+    }
     let mut entries: Vec<(usize, f64)> = Vec::new();
     for (&i, values) in left.list().iter().zip(out.chunks_mut(right.len().max(1))) {
         entries.clear();
@@ -68,6 +88,24 @@ pub(super) fn column_sums(left: Rows<'_>, right: Rows<'_>, out: &mut [f64], term
                 }
             });
             rest.iter().for_each(|&(_, x)| *sum += term(x, 0.0));
+        }
+    }
+}
+
+/// [`column_sums`] with rows whose numbers are all there.
+#[inline(always)]
+fn sums_with_dense<T: Copy + Into<f64>>(
+    left: Rows<'_>,
+    right: Rows<'_>,
+    values: &[T],
+    out: &mut [f64],
+    term: &impl Fn(f64, f64) -> f64,
+) {
+    let width = right.points().matrix().columns();
+    for (&i, sums) in left.list().iter().zip(out.chunks_mut(right.len().max(1))) {
+        let spread = left.points().matrix().row(i);
+        for (&j, sum) in right.list().iter().zip(sums) {
+            *sum = dense_sum(&spread, &values[j * width..(j + 1) * width], term);
         }
     }
 }
@@ -102,15 +140,21 @@ pub(super) fn squared_norm(matrix: &Matrix, row: usize) -> f64 {
     }
 }
 
-/// Eight running sums, folded in a fixed order; the compiler turns them into vector instructions.
+/// `⟨x, z⟩`
 fn dense_dot<T: Copy + Into<f64>>(x: &[f64], z: &[T]) -> f64 {
+    dense_sum(x, z, &|a, b| a * b)
+}
+
+/// `Σ term(x_c, z_c)`: eight running sums, folded in a fixed order; the compiler turns them into vector instructions.
+#[inline(always)]
+fn dense_sum<T: Copy + Into<f64>>(x: &[f64], z: &[T], term: &impl Fn(f64, f64) -> f64) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
     let (x_chunks, z_chunks) = (x.chunks_exact(LANES), z.chunks_exact(LANES));
-    let tail: f64 = x_chunks.remainder().iter().zip(z_chunks.remainder()).map(|(&a, &b)| a * b.into()).sum();
+    let tail: f64 = x_chunks.remainder().iter().zip(z_chunks.remainder()).map(|(&a, &b)| term(a, b.into())).sum();
     for (a, b) in x_chunks.zip(z_chunks) {
         for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane].into();
+            sums[lane] += term(a[lane], b[lane].into());
         }
     }
     sums.iter().sum::<f64>() + tail

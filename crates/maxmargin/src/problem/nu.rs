@@ -34,6 +34,8 @@ pub(super) fn check(parts: &MarginParts<'_>) -> Result<(), Error> {
         what: format!(
             "nu is {nu}, but rows of {minus} in the one class and {plus} in the other allow {most:.6} at most"
         ),
-        help: format!("choose nu up to {most:.4}, give the classes weights that make them alike, or choose C instead"),
+        help: format!(
+            "choose nu up to {most:.4}, give the rows weights that make the classes alike, or choose C instead"
+        ),
     })
 }

@@ -204,6 +204,8 @@ pub enum Threshold {
     LeastError,
     /// Where least squares puts it.
     LeastSquares,
+    /// Where two Gaussian classes of one scatter are equally likely.
+    EqualOdds,
 }
 
 impl Default for Settings {

@@ -50,6 +50,7 @@
 //! obtaining an O(1/t) convergence rate for the projected stochastic subgradient method, 2012. P. Toulis and E. Airoldi,
 //! Asymptotic and finite-sample properties of estimators based on stochastic gradients, 2017.
 
+mod begin;
 mod estimate;
 mod finish;
 mod params;
@@ -57,6 +58,7 @@ mod snapshot;
 mod step;
 mod weights;
 
+pub use begin::Before;
 pub use estimate::{Estimate, WINDOW_ROWS};
 pub use params::StreamParams;
 pub use snapshot::{StreamSnapshot, StreamState};

@@ -12,7 +12,7 @@ mod path;
 
 use crate::certificate::Evidence;
 use crate::checkpoint::{FinishedMachine, MachineState};
-use crate::control::{Control, Progress};
+use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
@@ -126,7 +126,7 @@ impl Training {
             Some(scaling) => scaling.apply(data.matrix())?,
             None => data.matrix().clone(),
         };
-        let kernel = params.kernel.check(&matrix)?;
+        let kernel = params.kernel.check_weighted(&matrix, data.weights())?;
         if kernel.is_precomputed() && (params.bias == Bias::Folded || scaling.is_some()) {
             return Err(Error::Combination {
                 what: "a precomputed kernel has no columns to scale or to fold a bias into".into(),
@@ -160,6 +160,13 @@ impl Training {
             support_rows: Vec::new(),
             vectors: None,
         };
+        if let (Penalty::Nu(_), Some(_)) = (params.penalty, &parts.class_weights) {
+            let by_nu = self.without_class_weights().fit(data, workers, control)?;
+            if by_nu.stop() != Stop::Converged {
+                return Ok(by_nu);
+            }
+            parts.machines = by_nu.machines().to_vec();
+        }
         let pairings = parts.pairings();
         let mut shared = Shared {
             data,
@@ -191,6 +198,7 @@ impl Training {
             true => self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, control)?,
             false => self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?,
         };
+        parts.machines.clear();
         let mut expansions = Vec::new();
         for (state, broken) in checkpoint.machines.into_iter().zip(broken) {
             let finished = match (broken, state) {
@@ -207,6 +215,12 @@ impl Training {
         }
         pool_support_vectors(&mut parts, expansions, &points);
         Model::new(parts)
+    }
+
+    /// The same for classes that count alike. It finds the C of a ν: that is a share of the rows, whatever their classes count.
+    fn without_class_weights(&self) -> Self {
+        let params = TrainingParams { class_weights: ClassWeights::Equal, ..self.params.clone() };
+        Training { params, loss: self.loss }
     }
 
     /// Some rows of data to train on by themselves, as for a fold: of a table of kernel values their columns only.
@@ -300,7 +314,7 @@ impl Training {
             }
             let tolerance = self.params.settings.tolerance;
             let from_nu = solution.from_nu;
-            let cost = if let FromNu::Cost(cost) = from_nu { cost } else { costs[k] };
+            let cost = if let FromNu::Cost(found) = from_nu { found * costs[k] } else { costs[k] };
             let (mut machine, expansion) =
                 finish(&problem.with_found(from_nu), solution, shared.pairings[numbers[k]], cost, tolerance);
             if let Some(reason) = kind.why_uncertified() {
@@ -350,7 +364,8 @@ pub(crate) fn machine_problem<'a>(
     // Once a C was found for a ν, it is the machine's.
     let known = parts.machines.iter().find(|machine| machine.pairing == pairing).and_then(|machine| machine.cost);
     let (nu, cost) = match (parts.penalty, known) {
-        (Penalty::Nu(nu), None) => (Some(nu), 1.0),
+        // What weights have in common does not matter to a share, but would to a tolerance.
+        (Penalty::Nu(nu), None) => (Some(nu), rows.len() as f64 / total),
         (Penalty::Nu(_), Some(cost)) => (None, cost),
         (penalty, _) => (None, penalty.cost_with(parts.norm, total)),
     };
@@ -415,7 +430,11 @@ fn rows_of(
 /// The C of a machine.
 fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, parts: &ModelParts) -> f64 {
     let weight = |(row, _)| weights.map_or(1.0, |weights| weights[row]);
-    parts.penalty.cost_with(parts.norm, rows_of(codes, weights, pairing, parts).map(weight).sum())
+    let total = rows_of(codes, weights, pairing, parts).map(weight).sum();
+    match parts.penalty {
+        Penalty::Nu(_) => rows_of(codes, weights, pairing, parts).count() as f64 / total,
+        penalty => penalty.cost_with(parts.norm, total),
+    }
 }
 
 /// Joins the machines' support vectors into one pool, each training row once.

@@ -30,6 +30,7 @@ pub enum Penalty {
     /// λ
     Lambda(f64),
     /// ν: the C at which the share ν of the rows are support vectors at least, and lie on the wrong side of the margin at most.
+    /// Weights of classes multiply that C, and have no part in the share.
     Nu(f64),
     /// No slack at all: C = ∞.
     Hard,

@@ -26,6 +26,11 @@
 //! ```text
 //! b = ȳ var(p) / cov(p, y) − p̄,   p_i = ⟨w, x_i⟩                                           (FD.4)
 //! ```
+//! or where the classes are equally likely when each is a Gaussian around its mean with the scatter C_W; `f(x)` is then the logarithm of
+//! their odds, as (FD.9) has it for several classes:
+//! ```text
+//! b = log(ω₊/ω₋) − ½ (p̄₊ + p̄₋),   ω and p̄ the mass of each class and the mean of its p       (FD.10)
+//! ```
 //! Without a bias b = 0. Several classes have a function each, and no thresholds: (FD.9).
 //!
 //! Fewer rows than columns: no matrix of columns × columns is formed, see `wide.rs`. Without shrinkage two classes then get
@@ -86,6 +91,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         (Bias::None, _) => 0.0,
         (_, Threshold::LeastError) => least_error(&projections, problem.signs(), &weights),
         (_, Threshold::LeastSquares) => least_squares(&projections, problem.signs(), &weights),
+        (_, Threshold::EqualOdds) => equal_odds(&projections, problem.signs(), &weights),
     };
     if stop == Stop::Converged {
         let criterion = fisher_criterion(&projections, problem.signs(), &weights);
@@ -215,6 +221,17 @@ fn least_squares(projections: &[f64], signs: &[f64], weights: &[f64]) -> f64 {
     if crossing.is_finite() { crossing - p } else { -p }
 }
 
+/// b where the odds are even, (FD.10).
+fn equal_odds(projections: &[f64], signs: &[f64], weights: &[f64]) -> f64 {
+    let class = |sign: f64| {
+        let rows = || (0..signs.len()).filter(move |&i| signs[i] == sign);
+        let mass: f64 = rows().map(|i| weights[i]).sum();
+        (mass, rows().map(|i| weights[i] / mass * projections[i]).sum::<f64>())
+    };
+    let ((positive, above), (negative, below)) = (class(1.0), class(-1.0));
+    (positive / negative).ln() - 0.5 * (above + below)
+}
+
 #[cfg(test)]
 mod tests {
     use faer::Mat;
@@ -303,6 +320,23 @@ mod tests {
         // Equal projections cannot be told apart.
         let ties = least_error(&[1.0, 1.0, 1.0, 2.0], &[-1.0, 1.0, -1.0, 1.0], &weights);
         assert_eq!(ties, -1.5);
+    }
+
+    #[test]
+    fn at_even_odds_the_function_is_the_difference_of_the_two_classes_own() {
+        let mut fixture = Fixture::new(&blobs(41, 1.0, 7), 1.0);
+        fixture.costs[3] = 5.0;
+        let settings = Settings { threshold: Threshold::EqualOdds, ..Settings::default() };
+        let (weights, bias) = linear(&fixture.solve(SolverKind::Lda, &settings));
+        // With the means m and masses ω of the classes written out: f(½(m₊ + m₋)) = log(ω₊/ω₋).
+        let sum = |sign: f64, of: &dyn Fn(usize) -> f64| -> f64 {
+            (0..fixture.signs.len()).filter(|&i| fixture.signs[i] == sign).map(|i| fixture.costs[i] * of(i)).sum()
+        };
+        let mass = |sign: f64| sum(sign, &|_| 1.0);
+        let mean = |sign: f64, j: usize| sum(sign, &|i| fixture.matrix.row(i)[j]) / mass(sign);
+        let middle = |j: usize| 0.5 * (mean(1.0, j) + mean(-1.0, j));
+        let value = weights[0] * middle(0) + weights[1] * middle(1) + bias;
+        assert!((value - (mass(1.0) / mass(-1.0)).ln()).abs() < 1e-9, "{value}");
     }
 
     #[test]

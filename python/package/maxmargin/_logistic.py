@@ -1,0 +1,202 @@
+"""Logistic regression."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+
+from ._errors import InputError
+from ._fitting import params
+from ._linear import CLASS_WEIGHT_RULE, LINEAR_RULES, LinearClassifier, check, logistic_probabilities, softmax
+from ._parameters import boolean, integer, number, one_of
+
+_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression: the probability of each class.
+
+    ``min ½‖w‖² + C Σ log(1 + exp(−y_i f(x_i)))``; several classes together, ``p_k ∝ exp f_k`` (softmax). The intercept is not penalised.
+
+    Parameters
+    ----------
+    penalty : {'l1', 'l2', None}, optional
+        The norm of the weights; where it is not given, `l1_ratio` and `C` say. With ``'l1'`` the weights of most columns are 0, and
+        several classes are told apart each against the rest, whatever the solver: the softmax is solved with ``'l2'`` or without a
+        penalty. ``'elasticnet'`` is refused.
+    C : float, default=1.0
+        The weight of the loss; infinity is no penalty. Classes that can be separated have then no best weights, and a warning says so.
+    l1_ratio : float, default=0.0
+        0 for ``'l2'``, 1 for ``'l1'``; what lies between is refused.
+    dual : bool, default=False
+        Taken for the sake of scikit-learn: the engine decides how to solve.
+    tol : float, default=1e-4
+        The relative duality gap at which the solver stops: the objective lies no farther above the optimum. Small problems are solved
+        to the last digits whatever it is.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float, default=1
+        With ``solver='liblinear'`` the number in the column whose weight is the intercept.
+    class_weight : dict, 'balanced' or None, default=None
+        What a row of each class counts.
+    random_state : int, RandomState instance or None, default=None
+        Taken for the sake of scikit-learn: nothing is drawn.
+    solver : {'lbfgs', 'liblinear', 'newton-cg', 'newton-cholesky', 'sag', 'saga'}, default='lbfgs'
+        The engine solves, whatever the name; but ``'liblinear'`` is another problem: the intercept is penalised like any other weight,
+        and several classes are told apart each against the rest.
+    max_iter : int, default=100
+        The most steps of the solver.
+    verbose : int, default=0
+        The same as `progress`.
+    warm_start, n_jobs, max_time, progress, checkpoint
+        As in `LinearSVC`.
+
+    Attributes
+    ----------
+    n_iter_ : ndarray of shape (1,)
+        The steps of the solver.
+    coef_, intercept_, classes_, certificate_, stop_reason_, history_, solver_, notes_, n_features_in_, feature_names_in_
+        As in `LinearSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import LogisticRegression
+    >>> X = np.array([[0.0], [1], [2], [3], [4], [5]])
+    >>> model = LogisticRegression().fit(X, [0, 0, 1, 0, 1, 1])
+    >>> model.predict_proba([[2.5]]).round(6)
+    array([[0.5, 0.5]])
+    >>> model.certificate_.relative_gap < 1e-9
+    True
+    """
+
+    def __init__(
+        self,
+        penalty="deprecated",
+        *,
+        C=1.0,
+        l1_ratio=0.0,
+        dual=False,
+        tol=1e-4,
+        fit_intercept=True,
+        intercept_scaling=1,
+        class_weight=None,
+        random_state=None,
+        solver="lbfgs",
+        max_iter=100,
+        verbose=0,
+        warm_start=False,
+        n_jobs=None,
+        max_time=None,
+        progress=False,
+        checkpoint=None,
+    ):
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.progress = progress
+        self.checkpoint = checkpoint
+
+    _rules = {
+        **LINEAR_RULES,
+        "penalty": (one_of("l1", "l2", "elasticnet", None, "deprecated"),),
+        "C": (number(above=0, infinite=True),),
+        "l1_ratio": (number(least=0, most=1), one_of(None)),
+        "dual": (boolean(),),
+        "tol": (number(least=0),),
+        "max_iter": (integer(least=0),),
+        "intercept_scaling": (number(above=0),),
+        "class_weight": CLASS_WEIGHT_RULE,
+        "solver": (one_of(*_SOLVERS),),
+    }
+
+    def _penalty(self) -> str | None:
+        """'l1', 'l2', or None."""
+        if self.penalty != "deprecated":
+            found = self.penalty
+        else:
+            found = {0: "l2", None: "l2", 1: "l1"}.get(self.l1_ratio, "elasticnet")
+        if found == "elasticnet":
+            raise InputError(
+                f"a penalty between 'l1' and 'l2' (elasticnet, l1_ratio={self.l1_ratio}) is not among the problems that are solved\n"
+                "help: choose l1_ratio=0 or l1_ratio=1"
+            )
+        return None if math.isinf(self.C) else found
+
+    def _is_softmax(self, penalty: str | None) -> bool:
+        """Whether the classes are told apart in one problem."""
+        return len(self.classes_) > 2 and self.solver != "liblinear" and penalty != "l1"
+
+    def fit(self, X, y, sample_weight=None):
+        """Trains on rows X with labels y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            The labels: numbers or text.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k means k copies of a row, 0 that it is not there.
+
+        Returns
+        -------
+        self
+        """
+        check(self)
+        penalty = self._penalty()
+        if self.penalty is None and self.C != 1.0:
+            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", UserWarning, stacklevel=2)
+        rows, codes, weights = self._read_classes(X, y, sample_weight)
+        weights, by_class = self._weigh(codes, weights)
+        bias, column = self._bias(self.intercept_scaling if self.solver == "liblinear" else None)
+        asked = params(
+            penalty="none" if penalty is None else "c",
+            penalty_number=1.0 if penalty is None else self.C,
+            norm="l1" if penalty == "l1" else "l2",
+            loss="logistic",
+            bias=bias,
+            multiclass="joint" if self._is_softmax(penalty) else "ovr",
+            tolerance=self._gap(),
+            # Without a penalty there is no dual, and so no gap.
+            gap=None if penalty is None else self._gap(),
+            max_iterations=max(int(self.max_iter), 1),
+            class_weights=by_class,
+        )
+        self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
+        self.n_iter_ = np.array([self._most_iterations()], dtype=np.int32)
+        return self
+
+    def _iteration_warning(self) -> str:
+        return f"The solver did not converge after {self.max_iter} step(s). Increase max_iter, or scale the data."
+
+    def predict_proba(self, X):
+        """The probability of each class for each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        values = self._products(X)
+        return softmax(values) if self._is_softmax(self._penalty()) else logistic_probabilities(values)
+
+    def predict_log_proba(self, X):
+        """The logarithm of `predict_proba`."""
+        return np.log(self.predict_proba(X))
