@@ -119,6 +119,17 @@ class Intelex(Sklearn):
             raise RuntimeError("scikit-learn-intelex handed the fit to scikit-learn")
 
 
+class Package(Sklearn):
+    """Our own SVC in Python, on full or on sparse doubles."""
+
+    def __init__(self, rows: Any, labels: Any, test: Any, settings: Settings, keep_sparse: bool) -> None:
+        from maxmargin import SVC
+
+        self.rows, self.test = (rows, test) if keep_sparse else (rows.toarray(), test.toarray())
+        self.labels = labels
+        self.estimator = estimator(SVC, settings).set_params(n_jobs=settings.threads)
+
+
 def estimator(kind: Any, settings: Settings) -> Any:
     return kind(
         C=settings.c, kernel="rbf", gamma=settings.gamma, tol=settings.tolerance, cache_size=settings.cache_megabytes
@@ -133,6 +144,8 @@ def make(name: str, rows: Any, labels: Any, test: Any, settings: Settings) -> Pe
             return Libsvm(rows, labels, test, settings)
         case ["sklearn"]:
             return Sklearn(rows, labels, test, settings)
+        case ["python", way]:
+            return Package(rows, labels, test, settings, way == "sparse")
         case ["intelex", precision, *way]:
             dtype = {"f32": np.float32, "f64": np.float64}[precision]
             return Intelex(rows, labels, test, settings, dtype, way == ["sparse"])

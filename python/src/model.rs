@@ -27,6 +27,9 @@ impl From<maxmargin::Model> for Model {
     }
 }
 
+/// Places among the support vectors, and the coefficients there.
+type Expansion<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+
 /// Multiplications that are done on the calling thread: about as long as it takes to start another.
 const BRIEF: usize = 2_000_000;
 
@@ -101,11 +104,7 @@ impl Model {
     }
 
     /// Of one machine: the places of its support vectors among all, and their coefficients.
-    fn expansion<'py>(
-        &self,
-        py: Python<'py>,
-        machine: usize,
-    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>)> {
+    fn expansion<'py>(&self, py: Python<'py>, machine: usize) -> PyResult<Expansion<'py>> {
         let machine = self.machine(machine)?;
         Ok((machine.support.clone().into_pyarray(py), machine.coefficients.clone().into_pyarray(py)))
     }

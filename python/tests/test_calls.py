@@ -22,7 +22,18 @@ import pytest
 import scipy.sparse as sp
 
 import maxmargin
-from maxmargin import SVC, SVDD, SVR, ConvergenceWarning, InputError, InternalError, NotFittedError, NuSVC, NuSVR, OneClassSVM
+from maxmargin import (
+    SVC,
+    SVDD,
+    SVR,
+    ConvergenceWarning,
+    InputError,
+    InternalError,
+    NotFittedError,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+)
 
 NAN, INF = float("nan"), float("inf")
 
@@ -656,6 +667,7 @@ USE = [
     refuses("a certificate is verified without labels", lambda: fitted().verify(X), "requires y to be passed"),
     refuses("a certificate is verified with a label that is not known", lambda: fitted().verify(X, Y + 1), "y has the label"),
     refuses("a certificate is verified with labels of another type", lambda: fitted().verify(X, WORDS), "<U3"),
+    gives("a certificate is verified with labels in objects", lambda: fitted().verify(X, Y.astype(object)) and fitted().verify(X, Y * 1.0)),
     gives("two rows", lambda: SVC().fit(X[:2], [0, 1]).predict(X[:2]).tolist(), [0, 1]),
     gives("the same row with two labels", lambda: len(SVC().fit(X[[0, 0]], [0, 1]).predict(X)), 24),
     gives("one row in a regression", lambda: SVR().fit(X[:1], T[:1]).predict(X[:1]).tolist(), T[:1].tolist()),

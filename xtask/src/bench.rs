@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{program, root, run, text_of};
+use crate::command::{program, root, run, target, text_of};
 use crate::failure::Failure;
 use crate::python::{environment, pip};
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 7] = ["kernel", "formulations", "linear", "reading", "growth", "memory", "out-of-core"];
+const BENCHMARKS: [&str; 8] =
+    ["kernel", "formulations", "linear", "python", "reading", "growth", "memory", "out-of-core"];
 
 /// Come as source and are compiled here, so that they are as fast as on the machine of one who cares.
 const COMPILED: &str = "libsvm-official,liblinear-official,liblinear-multicore";
@@ -28,9 +29,20 @@ pub(crate) fn bench(cargo: &str, arguments: &[String]) -> Result<(), Failure> {
     let folder = root.join("bench");
     let program = build(cargo, &root)?;
     let python = peers(&folder)?;
+    if name == "python" {
+        package(&python, &root)?;
+    }
     let mut command = Command::new(python);
     command.arg(folder.join(format!("{name}.py"))).arg("--maxmargin").arg(program).args(options);
     run(&mut command, "see the message above; --help after the benchmark's name lists its options")
+}
+
+/// Installs our package beside the peers, built with optimisation.
+fn package(python: &Path, root: &Path) -> Result<(), Failure> {
+    let target = target()?;
+    pip(python, "install", |command| {
+        command.args(["--no-deps", "--force-reinstall"]).arg(root.join("python")).env("CARGO_TARGET_DIR", target)
+    })
 }
 
 /// Builds the program with optimisation and says where it is.

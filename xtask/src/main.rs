@@ -3,6 +3,7 @@
 mod bench;
 mod command;
 mod failure;
+mod package;
 mod peers;
 mod python;
 
@@ -10,9 +11,11 @@ use std::env;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
+use crate::failure::Failure;
+
 const USAGE: &str = "\
-usage: cargo xtask test                                      format, lints, every test, documentation, the peers
-       cargo xtask bench kernel|formulations|linear|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
+usage: cargo xtask test [STEP...]                            format, lints, every test, documentation, the Python package, the peers
+       cargo xtask bench kernel|formulations|linear|python|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
 
 /// One thing that must pass.
 struct Step {
@@ -42,7 +45,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     match arguments.split_first() {
-        Some((chore, [])) if chore == "test" => test(&cargo),
+        Some((chore, names)) if chore == "test" && names.iter().all(|name| is_step(name)) => test(&cargo, names),
         Some((chore, rest)) if chore == "bench" => match bench::bench(&cargo, rest) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => {
@@ -57,9 +60,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the steps in order and stops at the first that fails.
-fn test(cargo: &str) -> ExitCode {
-    for Step { name, arguments, variable } in STEPS {
+/// The steps that are no single call of cargo.
+const LARGER_STEPS: [&str; 2] = ["python", "peers"];
+
+fn is_step(name: &str) -> bool {
+    LARGER_STEPS.contains(&name) || STEPS.iter().any(|step| step.name == name)
+}
+
+/// Runs the steps in order, all of them or those that are named, and stops at the first that fails.
+fn test(cargo: &str, names: &[String]) -> ExitCode {
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|other| other == name);
+    for Step { name, arguments, variable } in STEPS.into_iter().filter(|step| wanted(step.name)) {
         println!("== {name}: cargo {}", arguments.join(" "));
         let started = Instant::now();
         let status = Command::new(cargo).args(arguments).envs(variable).status();
@@ -75,14 +86,20 @@ fn test(cargo: &str) -> ExitCode {
             }
         }
     }
-    println!("== peers: tests/peers beside LIBSVM, LIBLINEAR and onnxruntime");
+    let python = || timed("python", "a wheel, a source distribution, and python/tests", || package::test(cargo));
+    let peers = || timed("peers", "tests/peers beside LIBSVM, LIBLINEAR and onnxruntime", peers::test);
+    let passed = (!wanted("python") || python()) && (!wanted("peers") || peers());
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs a step that is no call of cargo, and says how it went.
+fn timed(name: &str, what: &str, step: impl FnOnce() -> Result<(), Failure>) -> bool {
+    println!("== {name}: {what}");
     let started = Instant::now();
-    match peers::test() {
-        Ok(()) => println!("== peers: passed in {:.0} s", started.elapsed().as_secs_f64()),
-        Err(failure) => {
-            println!("== peers: failed\n{failure}");
-            return ExitCode::FAILURE;
-        }
+    let result = step();
+    match &result {
+        Ok(()) => println!("== {name}: passed in {:.0} s", started.elapsed().as_secs_f64()),
+        Err(failure) => println!("== {name}: failed\n{failure}"),
     }
-    ExitCode::SUCCESS
+    result.is_ok()
 }

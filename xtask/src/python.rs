@@ -20,7 +20,7 @@ pub(crate) fn environment(
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(python);
     }
-    println!("== setting up the peers in {}", folder.display());
+    println!("== setting up Python packages in {}", folder.display());
     let creator = env::var_os("PYTHON").unwrap_or_else(|| if cfg!(windows) { "python" } else { "python3" }.into());
     let mut command = Command::new(creator);
     command.args(["-m", "venv", "--clear"]).arg(folder);
@@ -39,5 +39,5 @@ pub(crate) fn pip(
 ) -> Result<(), Failure> {
     let mut command = Command::new(python);
     command.args(["-m", "pip", subcommand, "--quiet", "--disable-pip-version-check"]);
-    run(more(&mut command), "the peers need Python 3.11 or later, a C++ compiler and a package index")
+    run(more(&mut command), "Python 3.11 or later, a C++ compiler and a package index are needed")
 }

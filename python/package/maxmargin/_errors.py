@@ -34,7 +34,7 @@ class NotFittedError(ValueError, AttributeError):
 
 def known_to_sklearn(own: type) -> type:
     """The class of the same name that scikit-learn has, where scikit-learn is loaded; else our own."""
-    if "sklearn" not in sys.modules:
+    if sys.modules.get("sklearn") is None:
         return own
     import sklearn.exceptions
 

@@ -369,12 +369,15 @@ class EngineEstimator(Estimator):
         if len(values) != len(rows):
             raise InputError(f"Found input variables with inconsistent numbers of samples: [{len(rows)}, {len(values)}]")
         order = np.argsort(self.classes_)
-        places = np.searchsorted(self.classes_, values, sorter=order) if values.dtype.kind == self.classes_.dtype.kind else None
-        if places is None:
-            raise InputError(f"y is an array of {values.dtype}, but the labels of the model are of {self.classes_.dtype}")
+        try:
+            # Labels as objects are sorted by what they are, not by how they are written.
+            places = np.searchsorted(self.classes_.astype(object), values.astype(object), sorter=order)
+        except TypeError:
+            raise InputError(f"y is an array of {values.dtype}, but the labels of the model are of {self.classes_.dtype}") from None
         codes = order[np.minimum(places, len(order) - 1)]
-        if np.any(self.classes_[codes] != values):
-            odd = values[np.flatnonzero(self.classes_[codes] != values)[0]]
+        unknown = self.classes_.astype(object)[codes] != values.astype(object)
+        if np.any(unknown):
+            odd = values[np.flatnonzero(unknown)[0]]
             raise InputError(f"y has the label {odd!r}, but the model knows only {self.classes_.tolist()}")
         return answers(words_of(self.classes_), codes.astype(np.uint32), names=names, weights=weights)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ._errors import InputError
 from ._fitting import EngineEstimator, read_model_file
 
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,18})")
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -74,6 +74,6 @@ def kind_of(parts: dict[str, Any]) -> str:
 
 def labels_of(words: list[str]) -> np.ndarray:
     """Labels of a file: whole numbers where all are, else text."""
-    if words and all(_WHOLE.fullmatch(word) for word in words):
+    if words and all(_WHOLE.fullmatch(word) and -(2**63) <= int(word) < 2**63 for word in words):
         return np.array([int(word) for word in words], dtype=np.int64)
     return np.array(words, dtype=str)

@@ -174,7 +174,7 @@ def _method(name: str, original: type) -> Any:
 
 
 def _joined(ours: inspect.Signature, original: inspect.Signature) -> inspect.Signature:
-    """The parameters of the original where they stand there, and those that only ours has after them; with our defaults where we have them."""
+    """The parameters of the original in their places, and those that only ours has after them; with our defaults where there are any."""
     first = [
         parameter.replace(default=ours.parameters[name].default) if name in ours.parameters else parameter
         for name, parameter in original.parameters.items()

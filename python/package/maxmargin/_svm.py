@@ -73,9 +73,7 @@ class _SupportClassifier(Classifier, _Support):
             weights = (1.0 if weights is None else weights) * np.maximum(class_weights, 0.0)[codes]
             plain = True
             if len(np.unique(codes[weights > 0])) < 2:
-                raise InputError(
-                    f"class_weight is {self.class_weight!r}, and leaves rows of two classes no more: all samples of the others weigh nothing"
-                )
+                raise InputError(f"class_weight is {self.class_weight!r}: with it, rows of fewer than two classes count")
         penalty = self._engine_penalty(classes, codes, weights)
         known = answers(words_of(classes), codes, weights=weights, names=getattr(self, "feature_names_in_", None))
         asked = self._asked(multiclass="ovo", class_weights=None if plain else class_weights.tolist(), **penalty)
@@ -102,9 +100,7 @@ class _SupportClassifier(Classifier, _Support):
             and (parts["loss"], parts["bias"], penalty_of(parts)[0]) == ("hinge", "explicit", cls._penalty[0])
             and (parts["multiclass"] == "ovo" or len(parts["classes"]) == 2)
             and not parts.get("joint")
-            and all(
-                (m["pairing"]["negative"] is not None) and m["pairing"]["positive"] > m["pairing"]["negative"] for m in parts["machines"]
-            )
+            and all(_in_order(**machine["pairing"]) for machine in parts["machines"])
         )
 
     @classmethod
@@ -242,6 +238,11 @@ class _SupportClassifier(Classifier, _Support):
         message = f"Attribute `{name}` was deprecated in scikit-learn 1.8. Here it is empty: the probabilities are not Platt's."
         warn(message, FutureWarning)
         return np.empty(0)
+
+
+def _in_order(positive: int, negative: int | None) -> bool:
+    """Whether a machine is one of two classes, and positive for the second."""
+    return negative is not None and positive > negative
 
 
 def _votes_with_values(values: np.ndarray, classes: int) -> np.ndarray:

@@ -1,0 +1,74 @@
+//! The Python package: a wheel and a source distribution are built, installed into an environment that has neither Rust nor anything but
+//! numpy, and tested as they are installed.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::command::{root, run, target, text_of};
+use crate::failure::Failure;
+use crate::python::{environment, pip};
+
+/// Builds, installs and tests the package.
+pub(crate) fn test(cargo: &str) -> Result<(), Failure> {
+    let (folder, target) = (root()?.join("python"), target()?);
+    let requirements = folder.join("tests/requirements.txt");
+    let wanted = text_of(&requirements)?;
+    let python = environment(&target.join("python"), &wanted, |python| {
+        pip(python, "install", |command| command.arg("--requirement").arg(&requirements))
+    })?;
+    let (wheel, sdist) = build(&python, &folder, &target)?;
+    alone(&wanted, &folder, &target, &wheel)?;
+    install(&python, &wheel)?;
+    let mut command = Command::new(&python);
+    command.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(folder.join("tests"));
+    // What is installed is tested, not what lies in the source tree.
+    command.current_dir(&target).env_remove("PYTHONPATH");
+    command.env("MAXMARGIN_WHEEL", &wheel).env("MAXMARGIN_SDIST", &sdist);
+    command.env("CARGO", cargo).env("CARGO_TARGET_DIR", &target);
+    run(&mut command, "see the messages above")
+}
+
+/// A wheel and a source distribution, in the profile of the tests, so that what they have compiled is used again.
+fn build(python: &Path, folder: &Path, target: &Path) -> Result<(PathBuf, PathBuf), Failure> {
+    let out = target.join("wheels");
+    if out.exists() {
+        fs::remove_dir_all(&out).map_err(|error| Failure::new(error.to_string(), "look at the disk"))?;
+    }
+    let maturin = |arguments: &[&str]| {
+        let mut command = Command::new(python);
+        command.args(["-m", "maturin"]).args(arguments).arg("--out").arg(&out);
+        command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
+        command.env("CARGO_TARGET_DIR", target).env_remove("PYTHONPATH");
+        run(&mut command, "see the messages above")
+    };
+    maturin(&["build", "--profile", "dev", "--locked", "--quiet", "--interpreter", &python.to_string_lossy()])?;
+    maturin(&["sdist"])?;
+    Ok((ending_in(&out, "whl")?, ending_in(&out, "gz")?))
+}
+
+/// The file of a folder that ends so.
+fn ending_in(folder: &Path, ending: &str) -> Result<PathBuf, Failure> {
+    let files = fs::read_dir(folder).map_err(|error| Failure::new(error.to_string(), "look at the disk"))?;
+    let found = files.flatten().map(|file| file.path()).find(|path| path.extension() == Some(OsStr::new(ending)));
+    found.ok_or_else(|| Failure::new(format!("{} has no .{ending}", folder.display()), "see what maturin said above"))
+}
+
+/// Installs the wheel beside numpy and nothing else, and works with it where there is no Rust.
+fn alone(wanted: &str, folder: &Path, target: &Path, wheel: &Path) -> Result<(), Failure> {
+    let numpy = wanted.lines().find(|line| line.starts_with("numpy==")).unwrap_or("numpy");
+    let python = environment(&target.join("python-alone"), numpy, |python| {
+        pip(python, "install", |command| command.arg(numpy))
+    })?;
+    install(&python, wheel)?;
+    let mut command = Command::new(&python);
+    command.arg(folder.join("tests/alone.py")).current_dir(target);
+    command.env("PATH", python.parent().unwrap_or(target)).env_remove("PYTHONPATH");
+    run(&mut command, "the wheel does not work in an environment of its own: see the message above")
+}
+
+/// Installs a wheel, in the place of one of the same version, and nothing else.
+fn install(python: &Path, wheel: &Path) -> Result<(), Failure> {
+    pip(python, "install", |command| command.args(["--no-deps", "--no-index", "--force-reinstall"]).arg(wheel))
+}
