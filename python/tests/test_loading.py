@@ -69,7 +69,7 @@ def test_a_model_comes_back_as_it_was(case, kernel, form, tmp_path):
 def test_the_vectors_of_a_linear_model_are_not_in_its_file_and_that_is_said(tmp_path):
     SVC(kernel="linear").fit(X, WORDS).save(tmp_path / "model.mm")
     with pytest.raises(AttributeError, match="keeps its weights"):
-        SVC.load(tmp_path / "model.mm").support_vectors_
+        SVC.load(tmp_path / "model.mm").support_vectors_  # noqa: B018
 
 
 @pytest.mark.parametrize("kind", [SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD])
