@@ -89,14 +89,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         covariance_estimator=None,
         n_jobs=None,
     ):
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.n_components = n_components
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     _rules = {
         "solver": (one_of("svd", "lsqr", "eigen"),),

@@ -50,6 +50,12 @@ class Estimator:
         parameters = inspect.signature(cls.__init__).parameters.values()
         return sorted(p.name for p in parameters if p.name != "self" and p.kind is not p.VAR_KEYWORD)
 
+    def _keep(self, given: dict[str, Any]) -> None:
+        """Keeps the parameters of a constructor as they were given, from its `locals()`: they are looked at when the estimator is fitted."""
+        for name, value in given.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""
         return {name: getattr(self, name) for name in self._parameter_names()}

@@ -199,20 +199,7 @@ class KernelPerceptron(_KernelClassifier):
         progress=False,
         checkpoint=None,
     ):
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.max_iter = max_iter
-        self.averaged = averaged
-        self.fit_intercept = fit_intercept
-        self.multi_class = multi_class
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.progress = progress
-        self.checkpoint = checkpoint
+        self._keep(locals())
 
     def fit(self, X, y):
         """Trains on rows X with labels y.
@@ -322,21 +309,7 @@ class RVC(_KernelClassifier):
         progress=False,
         checkpoint=None,
     ):
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.progress = progress
-        self.checkpoint = checkpoint
+        self._keep(locals())
 
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y; see `SVC.fit`.

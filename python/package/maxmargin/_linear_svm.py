@@ -118,23 +118,7 @@ class LinearSVC(LinearClassifier):
         progress=False,
         checkpoint=None,
     ):
-        self.penalty = penalty
-        self.loss = loss
-        self.dual = dual
-        self.tol = tol
-        self.C = C
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.progress = progress
-        self.checkpoint = checkpoint
+        self._keep(locals())
 
     _rules = {
         **LINEAR_RULES,
@@ -274,21 +258,7 @@ class LinearSVR(Regressor, LinearModel):
         progress=False,
         checkpoint=None,
     ):
-        self.epsilon = epsilon
-        self.tol = tol
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.dual = dual
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.progress = progress
-        self.checkpoint = checkpoint
+        self._keep(locals())
 
     _rules = {
         **LINEAR_RULES,

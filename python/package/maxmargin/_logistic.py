@@ -94,23 +94,7 @@ class LogisticRegression(LinearClassifier):
         progress=False,
         checkpoint=None,
     ):
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.progress = progress
-        self.checkpoint = checkpoint
+        self._keep(locals())
 
     _rules = {
         **LINEAR_RULES,

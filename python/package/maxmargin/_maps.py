@@ -207,9 +207,7 @@ class RBFSampler(_Map):
     }
 
     def __init__(self, *, gamma=1.0, n_components=100, random_state=None):
-        self.gamma = gamma
-        self.n_components = n_components
-        self.random_state = random_state
+        self._keep(locals())
 
     def fit(self, X, y=None):
         """Draws the directions. Of X only the number of columns matters, and with ``gamma='scale'`` the variance.
@@ -331,14 +329,7 @@ str or callable, default='rbf'
         random_state=None,
         n_jobs=None,
     ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.degree = degree
-        self.kernel_params = kernel_params
-        self.n_components = n_components
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -570,9 +561,7 @@ class PolynomialLift(_Map):
     _rules = {"degree": (integer(least=1),), "gamma": (number(above=0),), "coef0": (number(least=0),)}
 
     def __init__(self, degree=2, *, gamma=1.0, coef0=1.0):
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
+        self._keep(locals())
 
     def fit(self, X, y=None):
         """Lists the monomials. Of X only the number of columns matters.

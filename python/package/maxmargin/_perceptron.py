@@ -97,25 +97,7 @@ class Perceptron(LinearClassifier):
         max_time=None,
         progress=False,
     ):
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.averaged = averaged
-        self.max_time = max_time
-        self.progress = progress
+        self._keep(locals())
 
     _rules = {
         **{name: rule for name, rule in LINEAR_RULES.items() if name not in ("checkpoint", "warm_start")},

@@ -362,26 +362,7 @@ class SVC(_SupportClassifier):
         progress=False,
         checkpoint=None,
     ):
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.progress = progress
-        self.checkpoint = checkpoint
+        self._keep(locals())
 
     _rules = {**_SupportClassifier._rules, "C": (number(above=0, infinite=True),)}
     _penalty = ("c", "C")
@@ -461,26 +442,7 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
         progress=False,
         checkpoint=None,
     ):
-        self.nu = nu
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.progress = progress
-        self.checkpoint = checkpoint
+        self._keep(locals())
 
     _rules = {**_SupportClassifier._rules, "nu": (number(above=0, most=1),)}
     _one_class_left = "specified nu is infeasible: all samples with positive weights belong to the same class"
@@ -639,22 +601,7 @@ class SVR(_SupportRegressor):
         progress=False,
         checkpoint=None,
     ):
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.C = C
-        self.epsilon = epsilon
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.progress = progress
-        self.checkpoint = checkpoint
+        self._keep(locals())
 
     _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "epsilon": (number(least=0),)}
     _task = "regression"
@@ -713,22 +660,7 @@ class NuSVR(_SupportRegressor):
         progress=False,
         checkpoint=None,
     ):
-        self.nu = nu
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.progress = progress
-        self.checkpoint = checkpoint
+        self._keep(locals())
 
     _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "nu": (number(above=0, most=1),)}
     _task = "nu-regression"
@@ -761,6 +693,27 @@ class _OneClass(OutlierDetector, _OneMachine):
         model = super()._restored(fit)
         model.offset_ = -model.intercept_
         return model
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        nu=0.5,
+        shrinking=True,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+        max_time=None,
+        warm_start=False,
+        progress=False,
+        checkpoint=None,
+    ):
+        self._keep(locals())
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns what is usual from rows X; y is not looked at. See `SVC.fit` for the weights."""
@@ -821,41 +774,6 @@ class OneClassSVM(_OneClass):
 
     _task = "one-class"
 
-    def __init__(
-        self,
-        *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        nu=0.5,
-        shrinking=True,
-        cache_size=None,
-        verbose=False,
-        max_iter=-1,
-        n_jobs=None,
-        max_time=None,
-        warm_start=False,
-        progress=False,
-        checkpoint=None,
-    ):
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.progress = progress
-        self.checkpoint = checkpoint
-
 
 class SVDD(_OneClass):
     """Does a row lie in the smallest ball around the others? Support vector data description.
@@ -881,38 +799,3 @@ class SVDD(_OneClass):
     """
 
     _task = "svdd"
-
-    def __init__(
-        self,
-        *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        nu=0.5,
-        shrinking=True,
-        cache_size=None,
-        verbose=False,
-        max_iter=-1,
-        n_jobs=None,
-        max_time=None,
-        warm_start=False,
-        progress=False,
-        checkpoint=None,
-    ):
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.progress = progress
-        self.checkpoint = checkpoint
