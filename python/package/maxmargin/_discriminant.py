@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import InputError, not_fitted
-from ._fitting import EngineEstimator, params
+from ._fitting import EngineEstimator, Fit, params
 from ._input import Rows, is_sparse, read_classes, read_rows
 from ._linear import LinearClassifier, check, logistic_probabilities, products, softmax
 from ._parameters import boolean, instance, integer, number, one_of
@@ -266,6 +266,18 @@ class LinearDiscriminantAnalysis(LinearClassifier):
             raise InputError(f"{type(self.covariance_estimator).__name__} does not have a covariance_ attribute")
         return np.asarray(self.covariance_estimator.covariance_, dtype=np.float64)
 
+    _losses_of_file = ("hinge",)
+    _solvers_of_file = ("lda",)
+
+    @classmethod
+    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    def _restore_linear(self, fit: Fit) -> None:
+        super()._restore_linear(fit)
+        del self.n_iter_  # there are no steps
+        self._made, self._of_engine = (self.coef_.copy(), self.intercept_.copy()), True
+
     def _exported(self):
         self._check_is_fitted()
         coef, intercept = self._made
@@ -308,6 +320,8 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         ndarray of shape (n_samples, n_components)
         """
         if not hasattr(self, "scalings_"):
+            if hasattr(self, "coef_"):
+                raise InputError("a model of a file predicts, but has no directions to project onto\nhelp: keep it by pickle, or fit it again")
             raise not_fitted(self)
         rows = read_rows(self, X, self._threads(), reset=False)
         directions = self.scalings_[:, : self._components]

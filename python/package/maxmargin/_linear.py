@@ -11,7 +11,7 @@ import numpy as np
 from ._engine import Data
 from ._errors import InputError, not_fitted
 from ._estimator import Classifier
-from ._fitting import ENGINE_RULES, EngineEstimator, answers
+from ._fitting import ENGINE_RULES, EngineEstimator, Fit, answers
 from ._input import Rows, is_sparse, read_class_weights, read_classes, read_rows, read_weights, words_of
 from ._parameters import Rule, boolean, check_parameters, instance, integer, number, one_of
 
@@ -119,6 +119,50 @@ class LinearModel(EngineEstimator):
             return np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * self._column
         return weights, np.array([machine["bias"] for machine in machines], dtype=np.float64)
 
+    # The losses and solvers of the models of a file that a class reads, in the engine's words.
+    _losses_of_file: tuple[str, ...] = ()
+    _solvers_of_file: tuple[str, ...] = (
+        "smo",
+        "block-smo",
+        "dual-ascent",
+        "interior-point",
+        "newton",
+        "primal-newton",
+        "l1-newton",
+        "logistic",
+    )
+
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        return (
+            parts["kernel"]["name"] == "linear"
+            and parts["loss"] in cls._losses_of_file
+            and parts["solver"] in cls._solvers_of_file
+            # Predictions are made of coef_, which knows nothing of a scaling.
+            and parts["scaling"] is None
+        )
+
+    @classmethod
+    def _restored(cls, fit: Fit):
+        model = cls(**cls._parameters_of_file(fit.parts))
+        model._restore_linear(fit)
+        return model
+
+    @classmethod
+    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        """The parameters that a file tells."""
+        return {"fit_intercept": parts["bias"] != "none", "tol": parts["tolerance"]}
+
+    def _restore_linear(self, fit: Fit) -> None:
+        """What a fit sets, as far as a file tells."""
+        self._column = None
+        self._set_fit(fit, [])
+        self.n_features_in_ = fit.parts["columns"]
+        if fit.parts["names"]:
+            self.feature_names_in_ = np.array(fit.parts["names"], dtype=object)
+        self.coef_, self.intercept_ = self._weights_of_engine()
+        self.n_iter_ = max(int(machine["iterations"]) for machine in fit.parts["machines"])
+
     def _products(self, X: Any) -> np.ndarray:
         self._check_is_fitted()
         if not hasattr(self, "n_features_in_"):
@@ -167,6 +211,33 @@ class LinearClassifier(Classifier, LinearModel):
     """Classes told apart by weights: one line of them for two classes, else one for each class."""
 
     classes_: np.ndarray
+
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        from ._loading import task_of
+
+        lines = 1 if len(parts["classes"]) == 2 else len(parts["classes"])
+        return (
+            super()._reads(parts)
+            and task_of(parts)[0] == "classification"
+            and len(parts["machines"]) == lines
+            and all(machine["pairing"]["negative"] is None for machine in parts["machines"] if lines > 1)
+            and (lines > 1 or parts["machines"][0]["pairing"]["positive"] == 1)
+        )
+
+    @classmethod
+    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        from ._loading import labels_of
+
+        weights = parts.get("class_weights")
+        by_class = {} if weights is None else {"class_weight": dict(zip(labels_of(parts["classes"]).tolist(), weights))}
+        return {**super()._parameters_of_file(parts), **by_class}
+
+    def _restore_linear(self, fit: Fit) -> None:
+        from ._loading import labels_of
+
+        self.classes_ = labels_of(fit.parts["classes"])
+        super()._restore_linear(fit)
 
     def _read_classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, np.ndarray, np.ndarray | None]:
         """The rows, their codes and their weights; sets `classes_`."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._errors import InputError
 from ._estimator import Regressor
-from ._fitting import answers, params
+from ._fitting import Fit, answers, params
 from ._input import read_rows, read_targets, read_weights
 from ._linear import CLASS_WEIGHT_RULE, INTERCEPT_SCALING_RULE, LINEAR_RULES, LinearClassifier, LinearModel, check
 from ._parameters import number, one_of
@@ -176,6 +178,27 @@ class LinearSVC(LinearClassifier):
         self.n_iter_ = self._most_iterations()
         return self
 
+    _losses_of_file = ("hinge", "squared")
+
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        from ._loading import penalty_of
+
+        return super()._reads(parts) and parts["multiclass"] in ("ovr", "crammer-singer") and penalty_of(parts)[0] == "c"
+
+    @classmethod
+    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        from ._loading import penalty_of
+
+        return {
+            **super()._parameters_of_file(parts),
+            "C": penalty_of(parts)[1],
+            "penalty": parts.get("norm") or "l2",
+            "loss": "hinge" if parts["loss"] == "hinge" else "squared_hinge",
+            "multi_class": "ovr" if parts["multiclass"] == "ovr" else "crammer_singer",
+            "intercept_scaling": None if parts["bias"] == "explicit" else 1,
+        }
+
     def _refuse_combination(self) -> None:
         """Refuses what scikit-learn refuses."""
         what = None
@@ -312,6 +335,30 @@ class LinearSVR(Regressor, LinearModel):
         self.coef_ = self.coef_[0]
         self.n_iter_ = int(self._fit.parts["machines"][0]["iterations"])
         return self
+
+    _losses_of_file = ("hinge", "squared")
+
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        from ._loading import task_of
+
+        return super()._reads(parts) and task_of(parts)[0] == "regression"
+
+    @classmethod
+    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        from ._loading import penalty_of, task_of
+
+        return {
+            **super()._parameters_of_file(parts),
+            "C": penalty_of(parts)[1],
+            "epsilon": task_of(parts)[1],
+            "loss": "epsilon_insensitive" if parts["loss"] == "hinge" else "squared_epsilon_insensitive",
+            "intercept_scaling": None if parts["bias"] == "explicit" else 1.0,
+        }
+
+    def _restore_linear(self, fit: Fit) -> None:
+        super()._restore_linear(fit)
+        self.coef_ = self.coef_[0]
 
     def predict(self, X):
         """The number of each row.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 
 from ._errors import InputError
-from ._fitting import params
+from ._fitting import Fit, params
 from ._linear import CLASS_WEIGHT_RULE, LINEAR_RULES, LinearClassifier, check, logistic_probabilities, softmax
 from ._parameters import boolean, integer, number, one_of
 
@@ -179,6 +180,26 @@ class LogisticRegression(LinearClassifier):
         self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
         self.n_iter_ = np.array([self._most_iterations()], dtype=np.int32)
         return self
+
+    _losses_of_file = ("logistic",)
+
+    @classmethod
+    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        from ._loading import penalty_of
+
+        kind, number_ = penalty_of(parts)
+        # An intercept that is penalised, and classes each against the rest, are those of liblinear.
+        apart = parts["bias"] == "folded" or len(parts["classes"]) > 2 and parts["multiclass"] == "ovr" and not parts.get("norm")
+        return {
+            **super()._parameters_of_file(parts),
+            "C": number_ if kind == "c" else math.inf,
+            "l1_ratio": 1.0 if parts.get("norm") == "l1" else 0.0,
+            "solver": "liblinear" if apart else "saga" if parts.get("norm") == "l1" else "lbfgs",
+        }
+
+    def _restore_linear(self, fit: Fit) -> None:
+        super()._restore_linear(fit)
+        self.n_iter_ = np.array([self.n_iter_], dtype=np.int32)
 
     def _iteration_warning(self) -> str:
         return f"The solver did not converge after {self.max_iter} step(s). Increase max_iter, or scale the data."

@@ -171,6 +171,14 @@ class Perceptron(LinearClassifier):
         self.n_iter_ = self._most_iterations()
         return self
 
+    _losses_of_file = ("hinge",)
+    _solvers_of_file = ("perceptron",)
+
+    @classmethod
+    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        # The perceptron has no tolerance.
+        return {name: value for name, value in super()._parameters_of_file(parts).items() if name != "tol"}
+
     def _scaled(self, rows: Rows, steps: np.ndarray) -> Rows:
         """Rows times a number each, and one column more with that number where there is an intercept."""
         array = rows.array

@@ -254,11 +254,38 @@ class SGDClassifier(LinearClassifier):
         self.progressive_error_ = self._stream.error_rate
         return self
 
+    _losses_of_file = ("hinge", "squared", "logistic")
+    _solvers_of_file = ("primal-newton", "dual-ascent", "sgd")
+
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        return super()._reads(parts) and parts["bias"] != "folded" and parts["multiclass"] == "ovr" and not parts.get("norm")
+
+    @classmethod
+    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        from ._loading import penalty_of
+
+        kind, number_ = penalty_of(parts)
+        found = {name: value for name, value in super()._parameters_of_file(parts).items() if name != "tol"}
+        found["loss"] = next(word for word, engine in _LOSSES.items() if engine == parts["loss"])
+        if number_ > 0:
+            found["alpha"] = 2 * number_ if kind == "lambda" else 1 / (number_ * parts["training_rows"])
+        return found
+
+    def _restore_linear(self, fit: Fit) -> None:
+        super()._restore_linear(fit)
+        self._stream = None
+        if fit.parts["solver"] == "sgd":
+            self.n_iter_, self.stop_reason_ = 1, "streaming"
+        self.t_ = 1.0 + self.n_iter_ * fit.parts["training_rows"]
+
     def _new_stream(self, classes: int) -> Stream:
         # The library's penalty is λ‖w‖², so that λ is half of α.
         average = None if self.average is False else max(int(self.average) - 1, 0)
         stream = Stream(classes, _LOSSES[self.loss], bool(self.fit_intercept), self.alpha / 2, 1, average)
         if hasattr(self, "coef_"):
+            if not hasattr(self, "_seen"):
+                raise InputError("a model of a file does not know how far it has learnt, and cannot go on\nhelp: keep it by pickle")
             coef = self.coef_.toarray() if is_sparse(self.coef_) else np.asarray(self.coef_, dtype=np.float64)
             stream.begin_at(np.ascontiguousarray(coef), np.asarray(self.intercept_, dtype=np.float64), *self._seen)
         return stream
