@@ -10,7 +10,9 @@ import maxmargin
 checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
 
 ESTIMATORS = [
-    getattr(maxmargin, name) for name in maxmargin.__all__ if inspect.isclass(getattr(maxmargin, name)) and hasattr(getattr(maxmargin, name), "fit")
+    getattr(maxmargin, name)
+    for name in maxmargin.__all__
+    if inspect.isclass(getattr(maxmargin, name)) and hasattr(getattr(maxmargin, name), "fit")
 ]
 
 

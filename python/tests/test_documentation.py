@@ -16,9 +16,7 @@ GUIDES = ["docs/python.md", "docs/coming-from-scikit-learn.md", "python/README.m
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 # A module that runs a program when it is imported is left out.
-MODULES = ["maxmargin"] + [
-    f"maxmargin.{module.name}" for module in pkgutil.iter_modules(maxmargin.__path__) if module.name != "__main__"
-]
+MODULES = ["maxmargin"] + [f"maxmargin.{module.name}" for module in pkgutil.iter_modules(maxmargin.__path__) if module.name != "__main__"]
 
 
 def blocks(text):

@@ -224,7 +224,7 @@ def test_a_linear_model_has_weights(model):
         model.fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), X @ model.coef_.T + model.intercept_, atol=1e-9)
     with pytest.raises(AttributeError, match="linear"):
-        clone(model).set_params(kernel="rbf").fit(X[50:], y[50:]).coef_
+        clone(model).set_params(kernel="rbf").fit(X[50:], y[50:]).coef_  # noqa: B018
 
 
 @pytest.mark.parametrize("model", [KernelPerceptron(), RVC()], ids=repr)

@@ -39,7 +39,21 @@ def listed():
 def test_at_least_95_percent_pass_and_the_others_are_listed(tmp_path, seed):
     (tmp_path / "patched.py").write_text(PLUGIN, encoding="utf-8")
     modules = [f"sklearn.svm.tests.{name}" for name in FILES]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "patched", "-p", "no:cacheprovider", "-W", "ignore", "-rf", "--tb=no", "--pyargs"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "patched",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore",
+        "-rf",
+        "--tb=no",
+        "--pyargs",
+    ]
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "SKLEARN_TESTS_GLOBAL_RANDOM_SEED": str(seed)}
     run = subprocess.run(command + modules, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=1500, check=False)

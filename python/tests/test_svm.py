@@ -144,7 +144,9 @@ def test_a_kernel_may_be_a_table_a_function_or_a_sum():
     np.testing.assert_allclose(both.dual_coef_, by_table.dual_coef_, atol=1e-6)
 
 
-@pytest.mark.parametrize("labels", [["a", "b", "c"], [10, 9, -3], [2.0, 0.0, 1.0], ["10", "9", "x"], ["1", "1.0", "one"], [True, False, None]])
+@pytest.mark.parametrize(
+    "labels", [["a", "b", "c"], [10, 9, -3], [2.0, 0.0, 1.0], ["10", "9", "x"], ["1", "1.0", "one"], [True, False, None]]
+)
 def test_labels_of_any_kind_come_back(labels, tmp_path):
     X, y = IRIS
     if labels[2] is None:
@@ -174,7 +176,9 @@ def test_probabilities_agree_with_predictions_and_need_no_flag():
     assert np.all(np.diff(two.predict_proba(X)[order, 1]) >= 0), "they rise with the decision value"
 
 
-@pytest.mark.parametrize("copy_of", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, lambda m: copy.copy(m)], ids=["pickle", "deepcopy", "copy"])
+@pytest.mark.parametrize(
+    "copy_of", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, lambda m: copy.copy(m)], ids=["pickle", "deepcopy", "copy"]
+)
 def test_a_copy_predicts_the_same_bits(copy_of):
     X, y = IRIS
     for model in (SVC().fit(X, y), SVR().fit(X, y), OneClassSVM().fit(X), SVC(kernel="linear").fit(sparse.csr_matrix(X), y)):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
 
-from ._errors import InputError, not_fitted
+from ._errors import InputError, not_fitted, warn
 from ._fitting import EngineEstimator, Fit, params
 from ._input import Rows, is_sparse, read_classes, read_rows
 from ._linear import LinearClassifier, check, logistic_probabilities, products, softmax
+from ._loading import labels_of
 from ._parameters import boolean, instance, integer, number, one_of
 
 # What the engine says of a scatter matrix that it had to mend.
@@ -164,7 +164,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
                 f"a class whose prior is 0 is never predicted: the priors are {priors.tolist()}\nhelp: leave out the rows of that class"
             )
         if abs(priors.sum() - 1.0) > 1e-5:
-            warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=4)
+            warn("The priors do not sum to 1. Renormalizing")
             priors = priors / priors.sum()
         return priors
 
@@ -266,17 +266,17 @@ class LinearDiscriminantAnalysis(LinearClassifier):
             raise InputError(f"{type(self.covariance_estimator).__name__} does not have a covariance_ attribute")
         return np.asarray(self.covariance_estimator.covariance_, dtype=np.float64)
 
-    _losses_of_file = ("hinge",)
-    _solvers_of_file = ("lda",)
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        return parts["solver"] == "lda" and cls._predicts_by_weights(parts)
 
     @classmethod
-    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        return {}
-
-    def _restore_linear(self, fit: Fit) -> None:
-        super()._restore_linear(fit)
-        del self.n_iter_  # there are no steps
-        self._made, self._of_engine = (self.coef_.copy(), self.intercept_.copy()), True
+    def _restored(cls, fit: Fit):
+        model = cls()
+        model.classes_ = labels_of(fit.parts["classes"])
+        model._restore_weights(fit)
+        model._made, model._of_engine = (model.coef_.copy(), model.intercept_.copy()), True
+        return model
 
     def _exported(self):
         self._check_is_fitted()
@@ -321,7 +321,9 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         """
         if not hasattr(self, "scalings_"):
             if hasattr(self, "coef_"):
-                raise InputError("a model of a file predicts, but has no directions to project onto\nhelp: keep it by pickle, or fit it again")
+                raise InputError(
+                    "a model of a file predicts, but has no directions to project onto\nhelp: keep it by pickle, or fit it again"
+                )
             raise not_fitted(self)
         rows = read_rows(self, X, self._threads(), reset=False)
         directions = self.scalings_[:, : self._components]

@@ -1,7 +1,8 @@
 """The engine, in Rust. It knows numbers, codes and words; labels, attributes and defaults are the business of the classes."""
 
+from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any, Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,9 +84,7 @@ class Model:
 class Stream:
     """Stochastic gradient descent, one block of rows after the other."""
 
-    def __init__(
-        self, classes: int, loss: str, intercept: bool, lambda_: float, batch: int, average_from: int | None, /
-    ) -> None: ...
+    def __init__(self, classes: int, loss: str, intercept: bool, lambda_: float, batch: int, average_from: int | None, /) -> None: ...
     def learn(self, data: Data, codes: NDArray[np.uint32], weights: NDArray[np.float64] | None = None) -> None: ...
     def begin_at(self, weights: NDArray[np.float64], biases: NDArray[np.float64], rows: int, squares: float) -> None: ...
     @property

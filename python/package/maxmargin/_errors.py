@@ -8,7 +8,16 @@ import warnings
 
 from ._engine import InputError, InternalError
 
-__all__ = ["ConvergenceWarning", "DataConversionWarning", "InputError", "InternalError", "NotFittedError", "known_to_sklearn", "not_fitted", "warn"]
+__all__ = [
+    "ConvergenceWarning",
+    "DataConversionWarning",
+    "InputError",
+    "InternalError",
+    "NotFittedError",
+    "known_to_sklearn",
+    "not_fitted",
+    "warn",
+]
 
 
 class ConvergenceWarning(UserWarning):

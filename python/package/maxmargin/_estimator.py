@@ -59,19 +59,13 @@ class Estimator:
         known = self._parameter_names()
         for name, value in params.items():
             if name not in known:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {known!r}."
-                )
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {known!r}.")
             setattr(self, name, value)
         return self
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
-        changed = [
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if not _same(value, defaults[name].default)
-        ]
+        changed = [f"{name}={value!r}" for name, value in self.get_params().items() if not _same(value, defaults[name].default)]
         text = f"{type(self).__name__}({', '.join(changed)})"
         return text if len(text) <= N_CHAR_MAX else text[:N_CHAR_MAX] + "..."
 

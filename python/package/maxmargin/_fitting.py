@@ -168,9 +168,7 @@ class EngineEstimator(Estimator):
             raise not_fitted(self)
         return read_rows(self, X, self._threads(), reset=False).data
 
-    def _train(
-        self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], polish: bool = True, keep_rows: bool = False
-    ) -> None:
+    def _train(self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], polish: bool = True, keep_rows: bool = False) -> None:
         """Trains, and sets what every estimator has afterwards. `keep_rows` where probabilities may be asked for later."""
         start = self._fit.model if getattr(self, "warm_start", False) and hasattr(self, "_fit") else None
         line = Line(type(self).__name__) if getattr(self, "progress", False) or getattr(self, "verbose", False) else None
@@ -227,9 +225,7 @@ class EngineEstimator(Estimator):
 
     def _iteration_warning(self) -> str:
         limit = getattr(self, "max_iter", -1)
-        return (
-            f"Solver terminated early (max_iter={limit}).  Consider pre-processing your data with StandardScaler or MinMaxScaler."
-        )
+        return f"Solver terminated early (max_iter={limit}).  Consider pre-processing your data with StandardScaler or MinMaxScaler."
 
     # Files and pictures
 
@@ -354,9 +350,7 @@ class EngineEstimator(Estimator):
         if columns is not None:
             first, second = columns
             names = self._fit.parts["names"]
-            chosen = tuple(
-                (names[c] if names else str(c + 1)) if isinstance(c, (int, np.integer)) else str(c) for c in (first, second)
-            )
+            chosen = tuple((names[c] if names else str(c + 1)) if isinstance(c, (int, np.integer)) else str(c) for c in (first, second))
         common = dict(columns=chosen, title=title, width=width, height=height, threads=self._threads())
         picture = Picture(lambda png: model.picture(data, known, png=png, **common))
         if path is not None:

@@ -57,9 +57,7 @@ def read_rows(estimator: Any, X: Any, threads: int, reset: bool) -> Rows:
     _check_shape(array.shape, name)
     rows = Rows(_to_engine(array, threads), array, names)
     if not reset and array.shape[1] != estimator.n_features_in_:
-        raise InputError(
-            f"X has {array.shape[1]} features, but {name} is expecting {estimator.n_features_in_} features as input."
-        )
+        raise InputError(f"X has {array.shape[1]} features, but {name} is expecting {estimator.n_features_in_} features as input.")
     if reset:
         estimator.n_features_in_ = array.shape[1]
         if names is not None:
@@ -270,8 +268,7 @@ def require_y(y: Any, name: str) -> None:
     """Refuses None where rows must have answers."""
     if y is None:
         raise InputError(
-            f"{name} requires y to be passed, but the target y is None. "
-            "Expected array-like (array or non-string sequence), got None"
+            f"{name} requires y to be passed, but the target y is None. Expected array-like (array or non-string sequence), got None"
         )
 
 
@@ -289,7 +286,8 @@ def _column(y: Any, rows: int, name: str) -> np.ndarray:
         warn(
             "A column-vector y was passed when a 1d array was expected. "
             "Please change the shape of y to (n_samples,), for example using ravel().",
-            known_to_sklearn(DataConversionWarning))
+            known_to_sklearn(DataConversionWarning),
+        )
         array = array.ravel()
     if array.ndim != 1:
         raise InputError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
@@ -315,9 +313,7 @@ def _refuse_gaps(array: np.ndarray, what: str) -> None:
     if np.isnan(array).any():
         row = int(np.flatnonzero(np.isnan(array))[0])
         raise InputError(f"Input {what} contains NaN: the value in row {row + 1} is nan")
-    raise InputError(
-        f"Input {what} contains infinity or a value too large for {array.dtype!r}: the value in row {row + 1} is {array[row]}"
-    )
+    raise InputError(f"Input {what} contains infinity or a value too large for {array.dtype!r}: the value in row {row + 1} is {array[row]}")
 
 
 def _continuous(array: np.ndarray) -> bool:
@@ -391,9 +387,7 @@ def read_weights(sample_weight: Any, rows: int, negative: bool = False) -> np.nd
     return weights
 
 
-def read_class_weights(
-    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
-) -> np.ndarray:
+def read_class_weights(class_weight: Any, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """What a row of each class counts, beside its own weight."""
     if class_weight is None:
         return np.ones(len(classes))

@@ -14,7 +14,9 @@ from ._parameters import Rule, boolean, callable_, instance, integer, number, on
 
 KERNEL_RULES: dict[str, tuple[Rule, ...]] = {
     "kernel": (
-        instance(str, "'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'chi2', 'precomputed', a combination such as 'rbf(gamma=0.5) + linear'"),
+        instance(
+            str, "'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'chi2', 'precomputed', a combination such as 'rbf(gamma=0.5) + linear'"
+        ),
         callable_(),
     ),
     "degree": (integer(least=0),),

@@ -11,6 +11,7 @@ from ._estimator import Classifier
 from ._fitting import Fit, answers, params
 from ._input import Rows, read_class_weights, read_classes, read_weights, words_of
 from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
+from ._loading import labels_of
 from ._parameters import Rule, check_parameters, instance, number, one_of
 from ._svm import _votes_with_values
 
@@ -55,8 +56,6 @@ class _KernelClassifier(Classifier, KernelMachine):
     @classmethod
     def _restored(cls, fit: Fit):
         """An estimator of this class for a model of a file."""
-        from ._loading import labels_of
-
         parts = fit.parts
         classes = labels_of(parts["classes"])
         known = cls(multi_class=parts["multiclass"], fit_intercept=parts["bias"] == "explicit")

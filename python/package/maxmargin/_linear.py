@@ -13,6 +13,7 @@ from ._errors import InputError, not_fitted
 from ._estimator import Classifier
 from ._fitting import ENGINE_RULES, EngineEstimator, Fit, answers
 from ._input import Rows, is_sparse, read_class_weights, read_classes, read_rows, read_weights, words_of
+from ._loading import labels_of, penalty_of, task_of
 from ._parameters import Rule, boolean, check_parameters, instance, integer, number, one_of
 
 LINEAR_RULES: dict[str, tuple[Rule, ...]] = {
@@ -109,7 +110,7 @@ class LinearModel(EngineEstimator):
             del self._fit
             self._train(rows, known, asked)
             self.notes_.append("the model that was there is of other data, so that the fit began from scratch")
-        self.coef_, self.intercept_ = self._weights_of_engine()
+        self._set_weights()
 
     def _weights_of_engine(self) -> tuple[np.ndarray, np.ndarray]:
         """The weights, a line a machine, and the intercepts."""
@@ -118,50 +119,6 @@ class LinearModel(EngineEstimator):
         if self._column is not None:
             return np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * self._column
         return weights, np.array([machine["bias"] for machine in machines], dtype=np.float64)
-
-    # The losses and solvers of the models of a file that a class reads, in the engine's words.
-    _losses_of_file: tuple[str, ...] = ()
-    _solvers_of_file: tuple[str, ...] = (
-        "smo",
-        "block-smo",
-        "dual-ascent",
-        "interior-point",
-        "newton",
-        "primal-newton",
-        "l1-newton",
-        "logistic",
-    )
-
-    @classmethod
-    def _reads(cls, parts: dict[str, Any]) -> bool:
-        return (
-            parts["kernel"]["name"] == "linear"
-            and parts["loss"] in cls._losses_of_file
-            and parts["solver"] in cls._solvers_of_file
-            # Predictions are made of coef_, which knows nothing of a scaling.
-            and parts["scaling"] is None
-        )
-
-    @classmethod
-    def _restored(cls, fit: Fit):
-        model = cls(**cls._parameters_of_file(fit.parts))
-        model._restore_linear(fit)
-        return model
-
-    @classmethod
-    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        """The parameters that a file tells."""
-        return {"fit_intercept": parts["bias"] != "none", "tol": parts["tolerance"]}
-
-    def _restore_linear(self, fit: Fit) -> None:
-        """What a fit sets, as far as a file tells."""
-        self._column = None
-        self._set_fit(fit, [])
-        self.n_features_in_ = fit.parts["columns"]
-        if fit.parts["names"]:
-            self.feature_names_in_ = np.array(fit.parts["names"], dtype=object)
-        self.coef_, self.intercept_ = self._weights_of_engine()
-        self.n_iter_ = max(int(machine["iterations"]) for machine in fit.parts["machines"])
 
     def _products(self, X: Any) -> np.ndarray:
         self._check_is_fitted()
@@ -184,6 +141,47 @@ class LinearModel(EngineEstimator):
         if not (np.array_equal(own.reshape(coef.shape), coef) and np.array_equal(np.ravel(self.intercept_), intercept)):
             raise InputError("coef_ or intercept_ was set after the fit, so that the model is no longer the one that was trained")
         return super()._exported()
+
+    @classmethod
+    def _reads_linear(cls, parts: dict[str, Any], task: str) -> bool:
+        """Whether a model is linear in its columns, found by a solver that minimises what C weighs."""
+        own = parts["solver"] not in ("perceptron", "lda", "rvm", "mlp", "sgd")
+        own = own and task_of(parts)[0] == task and parts["kernel"]["name"] == "linear" and penalty_of(parts)[0] in ("c", "none")
+        return own and cls._predicts_by_weights(parts)
+
+    @classmethod
+    def _predicts_by_weights(cls, parts: dict[str, Any]) -> bool:
+        """Whether predictions are made of weights alone: not where the engine scales the columns first."""
+        return parts["scaling"] is None
+
+    @classmethod
+    def _restored(cls, fit: Fit):
+        parts = fit.parts
+        model = cls(**cls._parameters_in(parts), tol=parts["tolerance"], fit_intercept=parts["bias"] != "none")
+        if parts["classes"]:
+            model.classes_ = labels_of(parts["classes"])
+            if parts.get("class_weights"):
+                model.class_weight = dict(zip(model.classes_.tolist(), parts["class_weights"]))
+        model._restore_weights(fit)
+        return model
+
+    def _restore_weights(self, fit: Fit) -> None:
+        """What a fit sets beside the parameters and the classes, as far as a file tells."""
+        self.n_features_in_ = fit.parts["columns"]
+        if fit.parts["names"]:
+            self.feature_names_in_ = np.array(fit.parts["names"], dtype=object)
+        self._column = None
+        self._set_fit(fit, [])
+        self._set_weights()
+
+    @classmethod
+    def _parameters_in(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of a class that a file tells, but for those that all linear models have."""
+        raise NotImplementedError
+
+    def _set_weights(self) -> None:
+        """Sets what is read off the engine's model."""
+        self.coef_, self.intercept_ = self._weights_of_engine()
 
     def to_liblinear(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model in LIBLINEAR's text, and in a file where one is named."""
@@ -211,33 +209,6 @@ class LinearClassifier(Classifier, LinearModel):
     """Classes told apart by weights: one line of them for two classes, else one for each class."""
 
     classes_: np.ndarray
-
-    @classmethod
-    def _reads(cls, parts: dict[str, Any]) -> bool:
-        from ._loading import task_of
-
-        lines = 1 if len(parts["classes"]) == 2 else len(parts["classes"])
-        return (
-            super()._reads(parts)
-            and task_of(parts)[0] == "classification"
-            and len(parts["machines"]) == lines
-            and all(machine["pairing"]["negative"] is None for machine in parts["machines"] if lines > 1)
-            and (lines > 1 or parts["machines"][0]["pairing"]["positive"] == 1)
-        )
-
-    @classmethod
-    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        from ._loading import labels_of
-
-        weights = parts.get("class_weights")
-        by_class = {} if weights is None else {"class_weight": dict(zip(labels_of(parts["classes"]).tolist(), weights))}
-        return {**super()._parameters_of_file(parts), **by_class}
-
-    def _restore_linear(self, fit: Fit) -> None:
-        from ._loading import labels_of
-
-        self.classes_ = labels_of(fit.parts["classes"])
-        super()._restore_linear(fit)
 
     def _read_classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, np.ndarray, np.ndarray | None]:
         """The rows, their codes and their weights; sets `classes_`."""

@@ -6,17 +6,20 @@ from typing import Any
 
 from ._errors import InputError
 from ._estimator import Regressor
-from ._fitting import Fit, answers, params
+from ._fitting import answers, params
 from ._input import read_rows, read_targets, read_weights
 from ._linear import CLASS_WEIGHT_RULE, INTERCEPT_SCALING_RULE, LINEAR_RULES, LinearClassifier, LinearModel, check
+from ._loading import penalty_of, task_of
 from ._parameters import number, one_of
 
-_LOSSES = {
-    "hinge": "hinge",
-    "squared_hinge": "squared",
-    "epsilon_insensitive": "hinge",
-    "squared_epsilon_insensitive": "squared",
-}
+# scikit-learn's names of losses, and the engine's.
+_LOSSES_OF_CLASSES = {"hinge": "hinge", "squared_hinge": "squared"}
+_LOSSES_OF_NUMBERS = {"epsilon_insensitive": "hinge", "squared_epsilon_insensitive": "squared"}
+
+
+def _loss_of(parts: dict[str, Any], losses: dict[str, str]) -> str:
+    """The loss of a model file by its name among some."""
+    return next(name for name, engine in losses.items() if engine == parts["loss"])
 
 
 class LinearSVC(LinearClassifier):
@@ -167,7 +170,7 @@ class LinearSVC(LinearClassifier):
         weights, by_class = self._weigh(codes, weights)
         bias, column = self._bias(self.intercept_scaling)
         if not together:
-            problem = dict(penalty_number=self.C, loss=_LOSSES[self.loss], norm=self.penalty, multiclass="ovr", gap=self._gap())
+            problem = dict(penalty_number=self.C, loss=_LOSSES_OF_CLASSES[self.loss], norm=self.penalty, multiclass="ovr", gap=self._gap())
         elif len(self.classes_) == 2:
             # Two classes have w and -w, and ½(‖w‖² + ‖-w‖²) + C Σ ξ is half of ½‖2w‖² + 2C Σ ξ.
             problem = dict(penalty_number=2 * self.C, loss="hinge", multiclass="ovr", gap=self._gap())
@@ -175,29 +178,29 @@ class LinearSVC(LinearClassifier):
             problem = dict(penalty_number=self.C, loss="hinge", multiclass="crammer-singer")
         asked = params(bias=bias, tolerance=self.tol, max_iterations=int(self.max_iter), class_weights=by_class, **problem)
         self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
-        self.n_iter_ = self._most_iterations()
         return self
 
-    _losses_of_file = ("hinge", "squared")
+    def _set_weights(self) -> None:
+        super()._set_weights()
+        self.n_iter_ = self._most_iterations()
 
     @classmethod
     def _reads(cls, parts: dict[str, Any]) -> bool:
-        from ._loading import penalty_of
-
-        return super()._reads(parts) and parts["multiclass"] in ("ovr", "crammer-singer") and penalty_of(parts)[0] == "c"
+        ways = ("ovr", "crammer-singer")
+        right = parts["loss"] != "logistic" and (parts["multiclass"] in ways or len(parts["classes"]) == 2)
+        # The same with hinge loss, pairs of classes and an intercept that is not penalised is an SVC.
+        own = parts["multiclass"] in ways or (parts["loss"], parts["bias"]) != ("hinge", "explicit")
+        return right and own and cls._reads_linear(parts, "classification")
 
     @classmethod
-    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        from ._loading import penalty_of
-
-        return {
-            **super()._parameters_of_file(parts),
-            "C": penalty_of(parts)[1],
-            "penalty": parts.get("norm") or "l2",
-            "loss": "hinge" if parts["loss"] == "hinge" else "squared_hinge",
-            "multi_class": "ovr" if parts["multiclass"] == "ovr" else "crammer_singer",
-            "intercept_scaling": None if parts["bias"] == "explicit" else 1,
-        }
+    def _parameters_in(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        return dict(
+            C=penalty_of(parts)[1],
+            loss=_loss_of(parts, _LOSSES_OF_CLASSES),
+            penalty=parts.get("norm", "l2"),
+            intercept_scaling=None if parts["bias"] == "explicit" else 1,
+            multi_class="crammer_singer" if parts.get("joint") else "ovr",
+        )
 
     def _refuse_combination(self) -> None:
         """Refuses what scikit-learn refuses."""
@@ -324,7 +327,7 @@ class LinearSVR(Regressor, LinearModel):
             task="regression",
             task_number=self.epsilon,
             penalty_number=self.C,
-            loss=_LOSSES[self.loss],
+            loss=_LOSSES_OF_NUMBERS[self.loss],
             bias=bias,
             tolerance=self.tol,
             gap=self._gap(),
@@ -332,33 +335,26 @@ class LinearSVR(Regressor, LinearModel):
         )
         known = answers(targets=targets, weights=weights, names=getattr(self, "feature_names_in_", None))
         self._train_linear(rows, known, asked, column)
-        self.coef_ = self.coef_[0]
-        self.n_iter_ = int(self._fit.parts["machines"][0]["iterations"])
         return self
 
-    _losses_of_file = ("hinge", "squared")
+    def _set_weights(self) -> None:
+        super()._set_weights()
+        self.coef_ = self.coef_[0]
+        self.n_iter_ = int(self._fit.parts["machines"][0]["iterations"])
 
     @classmethod
     def _reads(cls, parts: dict[str, Any]) -> bool:
-        from ._loading import task_of
-
-        return super()._reads(parts) and task_of(parts)[0] == "regression"
+        # The same with an intercept that is not penalised is an SVR.
+        return (parts["loss"], parts["bias"]) != ("hinge", "explicit") and cls._reads_linear(parts, "regression")
 
     @classmethod
-    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        from ._loading import penalty_of, task_of
-
-        return {
-            **super()._parameters_of_file(parts),
-            "C": penalty_of(parts)[1],
-            "epsilon": task_of(parts)[1],
-            "loss": "epsilon_insensitive" if parts["loss"] == "hinge" else "squared_epsilon_insensitive",
-            "intercept_scaling": None if parts["bias"] == "explicit" else 1.0,
-        }
-
-    def _restore_linear(self, fit: Fit) -> None:
-        super()._restore_linear(fit)
-        self.coef_ = self.coef_[0]
+    def _parameters_in(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        return dict(
+            C=penalty_of(parts)[1],
+            epsilon=task_of(parts)[1],
+            loss=_loss_of(parts, _LOSSES_OF_NUMBERS),
+            intercept_scaling=None if parts["bias"] == "explicit" else 1,
+        )
 
     def predict(self, X):
         """The number of each row.

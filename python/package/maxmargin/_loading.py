@@ -28,7 +28,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     estimator
         Fitted: it predicts as the one that was saved. Labels that are all whole numbers come back as such, others as text. A model that
         more than one class trains comes back as one of them: ``LinearSVR(intercept_scaling=None)`` as ``SVR(kernel='linear')``, and
-        `SGDClassifier` after `fit` as `LinearSVC` or `LogisticRegression`; its own ``SGDClassifier.load`` reads it, too.
+        `SGDClassifier` after `fit` as `LinearSVC` or `LogisticRegression`.
 
     Examples
     --------

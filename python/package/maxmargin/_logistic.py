@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
-from ._errors import InputError
-from ._fitting import Fit, params
+from ._errors import InputError, warn
+from ._fitting import params
 from ._linear import CLASS_WEIGHT_RULE, LINEAR_RULES, LinearClassifier, check, logistic_probabilities, softmax
+from ._loading import penalty_of
 from ._parameters import boolean, integer, number, one_of
 
 _SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -160,7 +160,7 @@ class LogisticRegression(LinearClassifier):
         check(self)
         penalty = self._penalty()
         if self.penalty is None and self.C != 1.0:
-            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", UserWarning, stacklevel=2)
+            warn("Setting penalty=None will ignore the C and l1_ratio parameters")
         rows, codes, weights = self._read_classes(X, y, sample_weight)
         weights, by_class = self._weigh(codes, weights)
         bias, column = self._bias(self.intercept_scaling if self.solver == "liblinear" else None)
@@ -178,28 +178,27 @@ class LogisticRegression(LinearClassifier):
             class_weights=by_class,
         )
         self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
-        self.n_iter_ = np.array([self._most_iterations()], dtype=np.int32)
         return self
 
-    _losses_of_file = ("logistic",)
+    def _set_weights(self) -> None:
+        super()._set_weights()
+        self.n_iter_ = np.array([self._most_iterations()], dtype=np.int32)
 
     @classmethod
-    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        from ._loading import penalty_of
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        way = parts["multiclass"] in ("ovr", "joint") or len(parts["classes"]) == 2
+        return parts["loss"] == "logistic" and way and cls._reads_linear(parts, "classification")
 
+    @classmethod
+    def _parameters_in(cls, parts: dict[str, Any]) -> dict[str, Any]:
         kind, number_ = penalty_of(parts)
-        # An intercept that is penalised, and classes each against the rest, are those of liblinear.
-        apart = parts["bias"] == "folded" or len(parts["classes"]) > 2 and parts["multiclass"] == "ovr" and not parts.get("norm")
-        return {
-            **super()._parameters_of_file(parts),
-            "C": number_ if kind == "c" else math.inf,
-            "l1_ratio": 1.0 if parts.get("norm") == "l1" else 0.0,
-            "solver": "liblinear" if apart else "saga" if parts.get("norm") == "l1" else "lbfgs",
-        }
-
-    def _restore_linear(self, fit: Fit) -> None:
-        super()._restore_linear(fit)
-        self.n_iter_ = np.array([self.n_iter_], dtype=np.int32)
+        # Each class against the rest is liblinear's way, but for the norm l1, which has no other.
+        rest = len(parts["classes"]) > 2 and not parts.get("joint") and parts.get("norm", "l2") == "l2"
+        return dict(
+            C=math.inf if kind == "none" else number_,
+            l1_ratio=1.0 if parts.get("norm") == "l1" else 0.0,
+            solver="liblinear" if rest or parts["bias"] == "folded" else "lbfgs",
+        )
 
     def _iteration_warning(self) -> str:
         return f"The solver did not converge after {self.max_iter} step(s). Increase max_iter, or scale the data."

@@ -100,9 +100,7 @@ class _Map(Estimator):
         if learnt is not None and not np.array_equal(learnt, names):
             raise InputError("input_features is not equal to feature_names_in_: give the names of fit, or none")
         if len(names) != self.n_features_in_:
-            raise InputError(
-                f"input_features should have length equal to number of features ({self.n_features_in_}), got {len(names)}"
-            )
+            raise InputError(f"input_features should have length equal to number of features ({self.n_features_in_}), got {len(names)}")
         return [str(name) for name in names]
 
     def set_output(self, *, transform: str | None = None):
@@ -365,12 +363,9 @@ str or callable, default='rbf'
         rows = read_rows(self, X, threads(self.n_jobs), reset=True)
         count = len(rows)
         if self.kernel == "precomputed" and rows.array.shape[1] != count:
-            raise InputError(
-                f"Precomputed matrix must be a square matrix. Input is a {count}x{rows.array.shape[1]} matrix."
-            )
+            raise InputError(f"Precomputed matrix must be a square matrix. Input is a {count}x{rows.array.shape[1]} matrix.")
         if self.n_components > count:
-            warn(
-                f"n_components > n_samples: {self.n_components} rows cannot be drawn from {count}, so all of them are taken.")
+            warn(f"n_components > n_samples: {self.n_components} rows cannot be drawn from {count}, so all of them are taken.")
         drawn = _generator(self.random_state).permutation(count)[: self.n_components].astype(np.int64)
         basis = rows.array[drawn]
         values = _full(basis[:, drawn]) if self.kernel == "precomputed" else self._kernel_values(basis, None)

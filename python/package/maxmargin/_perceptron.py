@@ -163,21 +163,24 @@ class Perceptron(LinearClassifier):
         known = self._answers_of_fit(codes, None)
         if self._column is not None:
             known["names"] = None
-        asked = params(
-            solver="perceptron", bias=bias, multiclass="ovr", max_iterations=int(self.max_iter), averaged=bool(self.averaged)
-        )
+        asked = params(solver="perceptron", bias=bias, multiclass="ovr", max_iterations=int(self.max_iter), averaged=bool(self.averaged))
         self._train(rows, known, asked, polish=False)
         self.coef_, self.intercept_ = self._weights_of_engine()
         self.n_iter_ = self._most_iterations()
         return self
 
-    _losses_of_file = ("hinge",)
-    _solvers_of_file = ("perceptron",)
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        way = parts["multiclass"] == "ovr" or len(parts["classes"]) == 2
+        return parts["solver"] == "perceptron" and way and cls._predicts_by_weights(parts)
 
     @classmethod
-    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        # The perceptron has no tolerance.
-        return {name: value for name, value in super()._parameters_of_file(parts).items() if name != "tol"}
+    def _parameters_in(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    def _set_weights(self) -> None:
+        super()._set_weights()
+        self.n_iter_ = self._most_iterations()
 
     def _scaled(self, rows: Rows, steps: np.ndarray) -> Rows:
         """Rows times a number each, and one column more with that number where there is an intercept."""

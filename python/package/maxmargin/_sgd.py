@@ -11,6 +11,7 @@ from ._errors import InputError
 from ._fitting import Fit, answers, params
 from ._input import is_sparse, read_class_weights, read_classes, read_rows, read_weights
 from ._linear import CLASS_WEIGHT_RULE, LINEAR_RULES, LinearClassifier, check, logistic_probabilities
+from ._loading import labels_of, penalty_of
 from ._parameters import boolean, integer, number, one_of
 
 _UNCHANGED = "$UNCHANGED$"
@@ -254,30 +255,21 @@ class SGDClassifier(LinearClassifier):
         self.progressive_error_ = self._stream.error_rate
         return self
 
-    _losses_of_file = ("hinge", "squared", "logistic")
-    _solvers_of_file = ("primal-newton", "dual-ascent", "sgd")
-
     @classmethod
     def _reads(cls, parts: dict[str, Any]) -> bool:
-        return super()._reads(parts) and parts["bias"] != "folded" and parts["multiclass"] == "ovr" and not parts.get("norm")
+        return parts["solver"] == "sgd" and parts["multiclass"] == "ovr" and cls._predicts_by_weights(parts)
 
     @classmethod
-    def _parameters_of_file(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        from ._loading import penalty_of
-
-        kind, number_ = penalty_of(parts)
-        found = {name: value for name, value in super()._parameters_of_file(parts).items() if name != "tol"}
-        found["loss"] = next(word for word, engine in _LOSSES.items() if engine == parts["loss"])
-        if number_ > 0:
-            found["alpha"] = 2 * number_ if kind == "lambda" else 1 / (number_ * parts["training_rows"])
-        return found
-
-    def _restore_linear(self, fit: Fit) -> None:
-        super()._restore_linear(fit)
-        self._stream = None
-        if fit.parts["solver"] == "sgd":
-            self.n_iter_, self.stop_reason_ = 1, "streaming"
-        self.t_ = 1.0 + self.n_iter_ * fit.parts["training_rows"]
+    def _restored(cls, fit: Fit):
+        parts = fit.parts
+        loss = next(word for word, engine in _LOSSES.items() if engine == parts["loss"])
+        # The library's penalty is λ‖w‖², so that α is twice λ.
+        model = cls(loss=loss, alpha=2 * penalty_of(parts)[1], fit_intercept=parts["bias"] != "none")
+        model.classes_ = labels_of(parts["classes"])
+        model._restore_weights(fit)
+        model._stream, model.stop_reason_, model.n_iter_ = None, "streaming", 1
+        model.t_ = 1.0 + parts["training_rows"]
+        return model
 
     def _new_stream(self, classes: int) -> Stream:
         # The library's penalty is λ‖w‖², so that λ is half of α.
@@ -299,9 +291,7 @@ class SGDClassifier(LinearClassifier):
             raise InputError(f"y has labels that are not among the classes of the first call to partial_fit: {unknown.tolist()}")
         return places[codes].astype(np.uint32)
 
-    def set_partial_fit_request(
-        self, *, classes: bool | str | None = _UNCHANGED, sample_weight: bool | str | None = _UNCHANGED
-    ):
+    def set_partial_fit_request(self, *, classes: bool | str | None = _UNCHANGED, sample_weight: bool | str | None = _UNCHANGED):
         """Asks for keyword arguments of `partial_fit` to be passed on by scikit-learn's meta-estimators."""
         return self._request("partial_fit", {"classes": classes, "sample_weight": sample_weight})
 

@@ -11,6 +11,7 @@ from ._estimator import Classifier, OutlierDetector, Regressor, available_when
 from ._fitting import answers, params
 from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, require_y, words_of
 from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
+from ._loading import labels_of, penalty_of, task_of
 from ._parameters import check_parameters, instance, integer, number, one_of
 
 # Rows up to which the engine solves for pairs, one after the other, in double precision.
@@ -92,8 +93,6 @@ class _SupportClassifier(Classifier, _Support):
 
     @classmethod
     def _reads(cls, parts: dict[str, Any]) -> bool:
-        from ._loading import penalty_of, task_of
-
         return (
             hasattr(cls, "_penalty")
             and task_of(parts)[0] == "classification"
@@ -106,8 +105,6 @@ class _SupportClassifier(Classifier, _Support):
 
     @classmethod
     def _restored(cls, fit: Any):
-        from ._loading import labels_of, penalty_of
-
         parts = fit.parts
         weights = parts.get("class_weights")
         classes = labels_of(parts["classes"])
@@ -505,7 +502,8 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
         warn(
             f"specified nu is infeasible: nu={self.nu!r}, but classes {labels[0]!r} and {labels[1]!r}, with rows of "
             f"{mass[least]:g} and {mass[most]:g}, allow {allowed:g} at most, which is used. Choose a smaller nu, give the rows "
-            "weights that make the classes alike, or use SVC.")
+            "weights that make the classes alike, or use SVC."
+        )
         return dict(penalty="nu", penalty_number=allowed)
 
 
@@ -517,8 +515,6 @@ class _OneMachine(_Support):
 
     @classmethod
     def _reads(cls, parts: dict[str, Any]) -> bool:
-        from ._loading import task_of
-
         return hasattr(cls, "_task") and task_of(parts)[0] == cls._task and (parts["loss"], parts["bias"]) == ("hinge", "explicit")
 
     @classmethod
@@ -531,8 +527,6 @@ class _OneMachine(_Support):
     @classmethod
     def _task_parameters(cls, parts: dict[str, Any]) -> dict[str, Any]:
         """The numbers of a task in a file."""
-        from ._loading import task_of
-
         return {"nu": task_of(parts)[1]}
 
     def _fit_one(self, X: Any, y: Any, sample_weight: Any, **asked: Any):
@@ -577,8 +571,6 @@ class _SupportRegressor(Regressor, _OneMachine):
 
     @classmethod
     def _task_parameters(cls, parts: dict[str, Any]) -> dict[str, Any]:
-        from ._loading import penalty_of, task_of
-
         # ν itself is not in a file: the ε that it came to is.
         return {"C": penalty_of(parts)[1], **({"epsilon": task_of(parts)[1]} if cls._task == "regression" else {})}
 
