@@ -8,7 +8,21 @@ import pytest
 import scipy.sparse as sp
 
 import maxmargin
-from maxmargin import SVC, SVDD, SVR, InputError, NuSVC, NuSVR, OneClassSVM
+from maxmargin import (
+    SVC,
+    SVDD,
+    SVR,
+    InputError,
+    LinearDiscriminantAnalysis,
+    LinearSVC,
+    LinearSVR,
+    LogisticRegression,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    Perceptron,
+    SGDClassifier,
+)
 
 _draw = np.random.RandomState(0)
 X = _draw.rand(24, 3)
@@ -102,3 +116,84 @@ def test_a_table_of_kernel_values_comes_back_as_one(tmp_path):
     model.save(tmp_path / "model.mm")
     again = maxmargin.load(tmp_path / "model.mm")
     assert again.kernel == "precomputed" and np.array_equal(again.predict(X @ X.T), model.predict(X))
+
+
+_rows = np.random.RandomState(5).randn(150, 4)
+_three = np.digitize(_rows[:, 0] + 0.2 * _rows[:, 1], [-0.5, 0.5])
+_two = np.where(_three > 0, "yes", "no")
+LINEAR = [
+    (LinearSVC, {}, _three),
+    (LinearSVC, {"C": 0.5, "loss": "hinge"}, _two),
+    (LinearSVC, {"penalty": "l1", "class_weight": {"no": 2.0, "yes": 1.0}}, _two),
+    (LinearSVC, {"multi_class": "crammer_singer"}, _three),
+    (LinearSVC, {"fit_intercept": False}, _two),
+    (LinearSVC, {"intercept_scaling": None}, _three),
+    (LinearSVR, {"epsilon": 0.1, "C": 2.0}, _rows[:, 0]),
+    (LinearSVR, {"loss": "squared_epsilon_insensitive"}, _rows[:, 0]),
+    (LogisticRegression, {}, _three),
+    (LogisticRegression, {"C": 3.0}, _two),
+    (LogisticRegression, {"solver": "liblinear"}, _three),
+    (LogisticRegression, {"solver": "liblinear", "l1_ratio": 1.0}, _two),
+    (LogisticRegression, {"C": float("inf"), "max_iter": 5}, _two),
+    (Perceptron, {}, _three),
+]
+
+
+@pytest.mark.parametrize("form", ["full", "sparse", "frame"])
+@pytest.mark.parametrize("case", LINEAR, ids=lambda case: f"{case[0].__name__}-{case[1]}")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_linear_model_comes_back_as_it_was(case, form, tmp_path):
+    kind, parameters, y = case
+    rows = {"full": _rows, "sparse": sp.csr_matrix(_rows), "frame": pd.DataFrame(_rows, columns=["a", "b", "c", "d"])}[form]
+    model = kind(**parameters).fit(rows, y)
+    model.save(tmp_path / "model.mm")
+    for again in (maxmargin.load(tmp_path / "model.mm"), kind.load(tmp_path / "model.mm")):
+        assert type(again) is kind
+        assert {name: getattr(again, name) for name in parameters if name != "max_iter"} == {
+            name: value for name, value in parameters.items() if name != "max_iter"
+        }
+        assert np.array_equal(again.predict(rows), model.predict(rows))
+        for method in ("decision_function", "predict_proba"):
+            if hasattr(model, method):
+                assert np.array_equal(getattr(again, method)(rows), getattr(model, method)(rows))
+        for name in ("coef_", "intercept_", "n_iter_", "classes_", "n_features_in_", "feature_names_in_", "stop_reason_", "certificate_"):
+            if hasattr(model, name):
+                assert np.array_equal(getattr(again, name), getattr(model, name)), name
+        again.save(tmp_path / "again.mm")
+        assert (tmp_path / "again.mm").read_bytes() == (tmp_path / "model.mm").read_bytes()
+
+
+def test_a_discriminant_comes_back_to_predict(tmp_path):
+    for y in (_two, _three):
+        model = LinearDiscriminantAnalysis().fit(_rows, y)
+        model.save(tmp_path / "model.mm")
+        again = maxmargin.load(tmp_path / "model.mm")
+        assert type(again) is LinearDiscriminantAnalysis and np.array_equal(again.predict(_rows), model.predict(_rows))
+        assert np.allclose(again.predict_proba(_rows), model.predict_proba(_rows), atol=1e-12)
+        with pytest.raises(InputError, match="no directions to project onto"):
+            again.transform(_rows)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_a_stream_comes_back_to_predict_and_not_to_go_on(loss, tmp_path):
+    model = SGDClassifier(loss=loss, alpha=0.01).partial_fit(_rows, _three, classes=[0, 1, 2])
+    model.save(tmp_path / "model.mm")
+    again = maxmargin.load(tmp_path / "model.mm")
+    assert type(again) is SGDClassifier and again.loss == loss and again.alpha == 0.01 and again.stop_reason_ == model.stop_reason_
+    assert np.array_equal(again.decision_function(_rows), model.decision_function(_rows))
+    with pytest.raises(InputError, match="cannot go on"):
+        again.partial_fit(_rows, _three)
+
+
+def test_what_two_classes_train_is_read_as_the_machine_with_a_kernel(tmp_path):
+    model = LinearSVR(intercept_scaling=None).fit(_rows, _rows[:, 0])
+    model.save(tmp_path / "model.mm")
+    again = maxmargin.load(tmp_path / "model.mm")
+    assert type(again) is SVR and again.kernel == "linear"
+    assert np.allclose(again.predict(_rows), model.predict(_rows), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [LinearSVC, LogisticRegression, Perceptron, LinearDiscriminantAnalysis])
+def test_a_model_that_scales_its_columns_is_not_read_as_weights(kind):
+    parts = kind().fit(_rows, _two)._fit.parts
+    assert kind._reads(parts) and not kind._reads({**parts, "scaling": {"centers": [0.0] * 4}})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
 import pickle
 import subprocess
@@ -52,8 +53,6 @@ def test_the_classes_are_replaced_and_put_back():
 
 
 def test_every_class_that_both_have_is_replaced_and_put_back():
-    import importlib
-
     from maxmargin._patch import _MODULES, _originals
 
     names = [name for name in _MODULES if hasattr(maxmargin, name)]
@@ -109,6 +108,73 @@ def test_a_patched_class_predicts_as_scikit_learns(name):
     ours, theirs = kind(tol=1e-6).fit(X, y), kind._original(tol=1e-6).fit(X, y)
     values = (lambda m: m.predict(X)) if "SVR" in name else (lambda m: m.decision_function(X))
     assert np.allclose(values(ours), values(theirs), atol=1e-4)
+
+
+LINEAR = {
+    "LinearSVC": "sklearn.svm",
+    "LinearSVR": "sklearn.svm",
+    "LogisticRegression": "sklearn.linear_model",
+    "LinearDiscriminantAnalysis": "sklearn.discriminant_analysis",
+    "Perceptron": "sklearn.linear_model",
+    "SGDClassifier": "sklearn.linear_model",
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_patched_linear_class_is_ours_and_is_copied_and_pickled(name):
+    maxmargin.patch_sklearn(name)
+    kind = getattr(importlib.import_module(LINEAR[name]), name)
+    y = T if name == "LinearSVR" else Y
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FallbackWarning)
+        model = kind().fit(X, y)
+        again = kind(**kind._original().get_params()).fit(X, y)
+    assert isinstance(model, kind._original) and isinstance(model, getattr(maxmargin, name)) and not fell_back(again)
+    assert np.array_equal(model.coef_, getattr(maxmargin, name)().fit(X, y).coef_)
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), clone(model).fit(X, y)):
+        assert np.array_equal(other.predict(X), model.predict(X))
+    if name not in ("Perceptron", "SGDClassifier"):
+        theirs = kind._original(**({} if name.endswith("Analysis") else {"tol": 1e-8, "max_iter": 100_000})).fit(X, y)
+        assert np.allclose(model.coef_, theirs.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "part"),
+    [
+        ("LogisticRegression", {"l1_ratio": 0.5, "solver": "saga", "max_iter": 5000}, "elasticnet"),
+        ("SGDClassifier", {"loss": "modified_huber"}, "modified_huber"),
+        ("SGDClassifier", {"penalty": "elasticnet"}, "elasticnet"),
+        ("Perceptron", {"penalty": "l1"}, "'penalty' parameter of Perceptron"),
+    ],
+)
+def test_a_linear_problem_that_ours_does_not_solve_falls_back(name, parameters, part):
+    maxmargin.patch_sklearn(name)
+    kind = getattr(importlib.import_module(LINEAR[name]), name)
+    with pytest.warns(FallbackWarning, match=part):
+        model = kind(random_state=0, **parameters).fit(X, Y)
+    assert np.array_equal(model.predict(X), kind._original(random_state=0, **parameters).fit(X, Y).predict(X))
+
+
+def test_blocks_of_rows_are_learnt_by_the_model_that_began():
+    maxmargin.patch_sklearn("SGDClassifier")
+    kind = importlib.import_module("sklearn.linear_model").SGDClassifier
+    ours = kind().partial_fit(X, Y, classes=["no", "yes"]).partial_fit(X, Y)
+    assert not fell_back(ours) and ours.t_ == 121
+    with pytest.warns(FallbackWarning):
+        theirs = kind(loss="huber", random_state=0).partial_fit(X, Y, classes=["no", "yes"])
+    own = kind._original(loss="huber", random_state=0).partial_fit(X, Y, classes=["no", "yes"]).partial_fit(X, Y)
+    assert np.array_equal(theirs.partial_fit(X, Y).coef_, own.coef_)
+    ours.alpha = -1
+    with pytest.raises(InputError, match="'alpha'"):
+        ours.partial_fit(X, Y)
+
+
+def test_only_classes_with_one_answer_are_replaced_unless_they_are_named():
+    import sklearn.linear_model
+
+    assert not issubclass(sklearn.linear_model.SGDClassifier, maxmargin.SGDClassifier)
+    assert issubclass(sklearn.linear_model.LogisticRegression, maxmargin.LogisticRegression)
 
 
 def test_a_parameter_value_that_ours_refuses_falls_back_and_says_which():

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ._errors import InputError, not_fitted, warn
-from ._fitting import EngineEstimator, params
+from ._fitting import EngineEstimator, Fit, params
 from ._input import Rows, is_sparse, read_classes, read_rows
 from ._linear import LinearClassifier, check, logistic_probabilities, products, softmax
+from ._loading import labels_of
 from ._parameters import boolean, instance, integer, number, one_of
 
 # What the engine says of a scatter matrix that it had to mend.
@@ -258,6 +259,18 @@ class LinearDiscriminantAnalysis(LinearClassifier):
             raise InputError(f"{type(self.covariance_estimator).__name__} does not have a covariance_ attribute")
         return np.asarray(self.covariance_estimator.covariance_, dtype=np.float64)
 
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        return parts["solver"] == "lda" and cls._predicts_by_weights(parts)
+
+    @classmethod
+    def _restored(cls, fit: Fit):
+        model = cls()
+        model.classes_ = labels_of(fit.parts["classes"])
+        model._restore_weights(fit)
+        model._made, model._of_engine = (model.coef_.copy(), model.intercept_.copy()), True
+        return model
+
     def _exported(self):
         self._check_is_fitted()
         coef, intercept = self._made
@@ -300,6 +313,10 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         ndarray of shape (n_samples, n_components)
         """
         if not hasattr(self, "scalings_"):
+            if hasattr(self, "coef_"):
+                raise InputError(
+                    "a model of a file predicts, but has no directions to project onto\nhelp: keep it by pickle, or fit it again"
+                )
             raise not_fitted(self)
         rows = read_rows(self, X, self._threads(), reset=False)
         directions = self.scalings_[:, : self._components]

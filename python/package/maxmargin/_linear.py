@@ -146,7 +146,13 @@ class LinearModel(EngineEstimator):
     def _reads_linear(cls, parts: dict[str, Any], task: str) -> bool:
         """Whether a model is linear in its columns, found by a solver that minimises what C weighs."""
         own = parts["solver"] not in ("perceptron", "lda", "rvm", "mlp", "sgd")
-        return own and task_of(parts)[0] == task and parts["kernel"]["name"] == "linear" and penalty_of(parts)[0] in ("c", "none")
+        own = own and task_of(parts)[0] == task and parts["kernel"]["name"] == "linear" and penalty_of(parts)[0] in ("c", "none")
+        return own and cls._predicts_by_weights(parts)
+
+    @classmethod
+    def _predicts_by_weights(cls, parts: dict[str, Any]) -> bool:
+        """Whether predictions are made of weights alone: not where the engine scales the columns first."""
+        return parts["scaling"] is None
 
     @classmethod
     def _restored(cls, fit: Fit):
@@ -156,13 +162,17 @@ class LinearModel(EngineEstimator):
             model.classes_ = labels_of(parts["classes"])
             if parts.get("class_weights"):
                 model.class_weight = dict(zip(model.classes_.tolist(), parts["class_weights"]))
-        model.n_features_in_ = parts["columns"]
-        if parts["names"]:
-            model.feature_names_in_ = np.array(parts["names"], dtype=object)
-        model._column = None
-        model._set_fit(fit, [])
-        model._set_weights()
+        model._restore_weights(fit)
         return model
+
+    def _restore_weights(self, fit: Fit) -> None:
+        """What a fit sets beside the parameters and the classes, as far as a file tells."""
+        self.n_features_in_ = fit.parts["columns"]
+        if fit.parts["names"]:
+            self.feature_names_in_ = np.array(fit.parts["names"], dtype=object)
+        self._column = None
+        self._set_fit(fit, [])
+        self._set_weights()
 
     @classmethod
     def _parameters_in(cls, parts: dict[str, Any]) -> dict[str, Any]:

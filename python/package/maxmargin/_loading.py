@@ -10,6 +10,7 @@ import numpy as np
 
 from ._errors import InputError
 from ._fitting import EngineEstimator, read_model_file
+from ._kernel_machine import KernelMachine
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,18})")
 
@@ -25,7 +26,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Fitted: it predicts as the one that was saved. Labels that are all whole numbers come back as such, others as text.
+        Fitted: it predicts as the one that was saved. Labels that are all whole numbers come back as such, others as text. A model that
+        more than one class trains comes back as one of them: ``LinearSVR(intercept_scaling=None)`` as ``SVR(kernel='linear')``, and
+        `SGDClassifier` after `fit` as `LinearSVC` or `LogisticRegression`.
 
     Examples
     --------
@@ -38,6 +41,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     parts = read_model_file(path).parts
     found = _readers(EngineEstimator, parts)
+    # Pairs of classes, and a regression with a free intercept, are what the machines with kernels train; the others come after.
+    found.sort(key=lambda kind: issubclass(kind, KernelMachine) != (parts["multiclass"] == "ovo"))
     if not found:
         raise InputError(f"{os.fspath(path)} is {kind_of(parts)}, and no class of the package reads that: use `maxmargin predict`")
     return found[0].load(path)

@@ -151,6 +151,19 @@ class Perceptron(LinearClassifier):
         self.n_iter_ = self._most_iterations()
         return self
 
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        way = parts["multiclass"] == "ovr" or len(parts["classes"]) == 2
+        return parts["solver"] == "perceptron" and way and cls._predicts_by_weights(parts)
+
+    @classmethod
+    def _parameters_in(cls, parts: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    def _set_weights(self) -> None:
+        super()._set_weights()
+        self.n_iter_ = self._most_iterations()
+
     def _scaled(self, rows: Rows, steps: np.ndarray) -> Rows:
         """Rows times a number each, and one column more with that number where there is an intercept."""
         array = rows.array

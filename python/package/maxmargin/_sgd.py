@@ -11,6 +11,7 @@ from ._errors import InputError
 from ._fitting import Fit, answers, params
 from ._input import is_sparse, read_class_weights, read_classes, read_rows, read_weights
 from ._linear import CLASS_WEIGHT_RULE, LINEAR_RULES, LinearClassifier, check, logistic_probabilities
+from ._loading import labels_of, penalty_of
 from ._parameters import boolean, integer, number, one_of
 
 _UNCHANGED = "$UNCHANGED$"
@@ -231,11 +232,29 @@ class SGDClassifier(LinearClassifier):
         self.progressive_error_ = self._stream.error_rate
         return self
 
+    @classmethod
+    def _reads(cls, parts: dict[str, Any]) -> bool:
+        return parts["solver"] == "sgd" and parts["multiclass"] == "ovr" and cls._predicts_by_weights(parts)
+
+    @classmethod
+    def _restored(cls, fit: Fit):
+        parts = fit.parts
+        loss = next(word for word, engine in _LOSSES.items() if engine == parts["loss"])
+        # The library's penalty is λ‖w‖², so that α is twice λ.
+        model = cls(loss=loss, alpha=2 * penalty_of(parts)[1], fit_intercept=parts["bias"] != "none")
+        model.classes_ = labels_of(parts["classes"])
+        model._restore_weights(fit)
+        model._stream, model.stop_reason_, model.n_iter_ = None, "streaming", 1
+        model.t_ = 1.0 + parts["training_rows"]
+        return model
+
     def _new_stream(self, classes: int) -> Stream:
         # The library's penalty is λ‖w‖², so that λ is half of α.
         average = None if self.average is False else max(int(self.average) - 1, 0)
         stream = Stream(classes, _LOSSES[self.loss], bool(self.fit_intercept), self.alpha / 2, 1, average)
         if hasattr(self, "coef_"):
+            if not hasattr(self, "_seen"):
+                raise InputError("a model of a file does not know how far it has learnt, and cannot go on\nhelp: keep it by pickle")
             coef = self.coef_.toarray() if is_sparse(self.coef_) else np.asarray(self.coef_, dtype=np.float64)
             stream.begin_at(np.ascontiguousarray(coef), np.asarray(self.intercept_, dtype=np.float64), *self._seen)
         return stream
