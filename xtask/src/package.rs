@@ -18,6 +18,7 @@ pub(crate) fn test(cargo: &str) -> Result<(), Failure> {
     let python = environment(&target.join("python"), &wanted, |python| {
         pip(python, "install", |command| command.arg("--requirement").arg(&requirements))
     })?;
+    lint(&python, &folder)?;
     let (wheel, sdist) = build(&python, &folder, &target)?;
     alone(&wanted, &folder, &target, &wheel)?;
     install(&python, &wheel)?;
@@ -28,6 +29,16 @@ pub(crate) fn test(cargo: &str) -> Result<(), Failure> {
     command.env("MAXMARGIN_WHEEL", &wheel).env("MAXMARGIN_SDIST", &sdist);
     command.env("CARGO", cargo).env("CARGO_TARGET_DIR", &target);
     run(&mut command, "see the messages above")
+}
+
+/// Checks the layout of the Python, and what can be found without running it.
+fn lint(python: &Path, folder: &Path) -> Result<(), Failure> {
+    for check in [&["format", "--check"][..], &["check"]] {
+        let mut command = Command::new(python);
+        command.args(["-m", "ruff"]).args(check).args(["--quiet", "--no-cache"]).arg(folder);
+        run(&mut command, "`ruff format python` and `ruff check --fix python` mend most of it")?;
+    }
+    Ok(())
 }
 
 /// A wheel and a source distribution, in the profile of the tests, so that what they have compiled is used again.

@@ -387,9 +387,9 @@ pub(crate) struct Train {
     /// What lda adds to the scatter matrix: from 0 (nothing) to 1 (a multiple of the identity), or auto (Ledoit and Wolf)
     #[arg(long, value_name = "NUMBER", help_heading = "Solver", default_value = "0", allow_hyphen_values = true)]
     pub(crate) shrinkage: String,
-    /// How lda places its threshold: least-error or least-squares
+    /// How lda places its threshold: least-error, least-squares or equal-odds
     #[arg(long, value_name = "WAY", help_heading = "Solver", default_value = "least-error", value_parser = one_of(&[
-        ("least-error", Threshold::LeastError), ("least-squares", Threshold::LeastSquares)]))]
+        ("least-error", Threshold::LeastError), ("least-squares", Threshold::LeastSquares), ("equal-odds", Threshold::EqualOdds)]))]
     pub(crate) threshold: Threshold,
     /// The units of each hidden layer of mlp, such as 8 or 16,8
     #[arg(long, value_name = "UNITS", help_heading = "Solver", default_value = "8", value_delimiter = ',')]
