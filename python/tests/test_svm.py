@@ -290,3 +290,15 @@ def test_the_answer_is_that_of_the_command_line():
     assert parts["training_rows"] == 150 and len(parts["fingerprint"]) == 64
     assert parts["classes"] == ["0", "1", "2"]
     assert maxmargin.__version__
+
+
+@pytest.mark.parametrize("kind", [SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("rows", [200, 800])
+def test_a_fit_that_begins_at_its_own_model_stays_there(kind, rows):
+    X, y = datasets.make_classification(rows, 6, random_state=1, flip_y=0.1)
+    model = kind(warm_start=True, tol=1e-6).fit(X, y)
+    values = (model.decision_function if hasattr(model, "decision_function") else model.predict)(X)
+    model.fit(X, y)
+    again = (model.decision_function if hasattr(model, "decision_function") else model.predict)(X)
+    np.testing.assert_allclose(again, values, atol=1e-3)
+    assert model.stop_reason_ == "converged" and model.certificate_.relative_gap < 1e-4

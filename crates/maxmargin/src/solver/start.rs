@@ -115,9 +115,12 @@ pub(super) fn feasible(problem: &DualProblem<'_>, alpha: &[f64]) -> Vec<f64> {
     alpha
 }
 
-/// Lowers the α of the heavier sign until `Σ s_i α_i = 0`.
+/// Lowers the α of the heavier sign until `Σ s_i α_i` is what it is at the problem's own start: 0, but for one class. Where there are
+/// none to lower, those of the other sign are raised, in proportion to the room that they have.
 fn balance(problem: &DualProblem<'_>, alpha: &mut [f64]) {
-    let sum: f64 = alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).sum();
+    let signed_sum =
+        |alpha: &[f64]| -> f64 { alpha.iter().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).sum() };
+    let sum = signed_sum(alpha) - signed_sum(problem.start());
     let (heavier, mut excess) = (sum.signum(), sum.abs());
     let bounded: Vec<bool> = alpha.iter().zip(problem.upper()).map(|(alpha, upper)| alpha >= upper).collect();
     for at_bound in [false, true] {
@@ -128,6 +131,14 @@ fn balance(problem: &DualProblem<'_>, alpha: &mut [f64]) {
             (0..alpha.len()).filter(|&i| chosen(i)).for_each(|i| alpha[i] *= factor);
             excess = (excess - mass).max(0.0);
         }
+    }
+    let room = |alpha: &[f64], i: usize| {
+        if problem.signs()[i] == heavier { 0.0 } else { (problem.upper()[i] - alpha[i]).clamp(0.0, f64::MAX) }
+    };
+    let total: f64 = (0..alpha.len()).map(|i| room(alpha, i)).sum();
+    if excess > 0.0 && total > 0.0 {
+        let part = (excess / total).min(1.0);
+        (0..alpha.len()).for_each(|i| alpha[i] = (alpha[i] + part * room(alpha, i)).min(problem.upper()[i]));
     }
 }
 
@@ -146,17 +157,29 @@ mod tests {
 
     fn with_problem(upper: Vec<f64>, coupling: Coupling, work: impl FnOnce(&DualProblem<'_>)) {
         let n = upper.len();
+        let signs = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        with_signs(signs, vec![0.0; n], upper, coupling, work);
+    }
+
+    fn with_signs(
+        signs: Vec<f64>,
+        start: Vec<f64>,
+        upper: Vec<f64>,
+        coupling: Coupling,
+        work: impl FnOnce(&DualProblem<'_>),
+    ) {
+        let n = upper.len();
         let points = Points::new(Matrix::dense(n, 1, vec![1.0; n]).unwrap(), false);
         let (kernel, workers) = (KernelFunction::Linear(Linear {}), Workers::none());
         let parts = DualParts {
             gram: Gram::new(&kernel, &points, &workers),
             rows: (0..n).collect(),
-            signs: (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect(),
+            signs,
             linear: vec![-1.0; n],
             upper,
             ridge: vec![0.0; n],
             coupling,
-            start: vec![0.0; n],
+            start,
         };
         work(&DualProblem::new(parts).unwrap());
     }
@@ -169,6 +192,17 @@ mod tests {
             // Where they do not have enough, those at a bound give too.
             assert_eq!(feasible(problem, &[1.0, 0.5, 1.0, 0.0, 0.5, 0.0]), [0.25, 0.5, 0.25, 0.0, 0.0, 0.0]);
             assert_eq!(feasible(problem, &[1.0, 0.0, 0.5, 0.0, 0.0, 0.0]), [0.0; 6]);
+        });
+    }
+
+    #[test]
+    fn one_class_keeps_the_sum_that_its_own_start_has() {
+        let (signs, start, upper) = (vec![1.0; 4], vec![1.0, 1.0, 0.0, 0.0], vec![1.0; 4]);
+        with_signs(signs, start, upper, Coupling::All, |problem| {
+            assert_eq!(feasible(problem, &[1.0, 0.5, 0.5, 0.0]), [1.0, 0.5, 0.5, 0.0]);
+            assert_eq!(feasible(problem, &[1.0, 1.0, 0.5, 0.5]), [1.0, 1.0, 0.0, 0.0], "too much: the free ones give");
+            assert_eq!(feasible(problem, &[1.0, 0.0, 0.0, 0.0]), [1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0], "too little");
+            assert_eq!(feasible(problem, &[0.0; 4]), [0.5; 4]);
         });
     }
 
