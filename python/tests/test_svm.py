@@ -302,3 +302,29 @@ def test_a_fit_that_begins_at_its_own_model_stays_there(kind, rows):
     again = (model.decision_function if hasattr(model, "decision_function") else model.predict)(X)
     np.testing.assert_allclose(again, values, atol=1e-3)
     assert model.stop_reason_ == "converged" and model.certificate_.relative_gap < 1e-4
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [-5, 3, 3, -5, 7],
+        [0.0, 2.0, 0.0],
+        [-0.0, 0.0, 1.0],
+        [True, False, True],
+        np.array([-128, 127], dtype=np.int8),
+        np.array([2**64 - 1, 1], dtype=np.uint64),
+        [2**62, 1],
+        [-1.0, 1e300],
+        ["b", "a"],
+    ],
+    ids=str,
+)
+def test_labels_that_are_counted_are_those_that_sorting_finds(labels):
+    from maxmargin._input import _distinct
+
+    array = np.asarray(labels)
+    classes, codes = _distinct(array)
+    expected, places = np.unique(array, return_inverse=True)
+    assert classes.dtype == expected.dtype
+    np.testing.assert_array_equal(classes, expected)
+    np.testing.assert_array_equal(codes, places)

@@ -339,7 +339,7 @@ def read_classes(y: Any, rows: int, name: str, least: int = 2) -> tuple[np.ndarr
             "on a regression target with continuous values."
         )
     try:
-        classes, codes = np.unique(array, return_inverse=True)
+        classes, codes = _distinct(array)
     except TypeError:
         raise TypeError(f"labels of several types cannot be sorted: {sorted({type(v).__name__ for v in array})}") from None
     if len(classes) < least:
@@ -347,6 +347,25 @@ def read_classes(y: Any, rows: int, name: str, least: int = 2) -> tuple[np.ndarr
             f"The number of classes has to be greater than one; got {len(classes)} class: all rows have the label {classes[0]!r}"
         )
     return classes, codes.ravel().astype(np.uint32)
+
+
+def _distinct(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels, sorted, and the place of each among them. Whole numbers that lie close together are counted, not sorted."""
+    if array.dtype.kind in "biuf" and len(array):
+        low, high = array.min(), array.max()
+        if max(abs(float(low)), abs(float(high))) < _EXACT and float(high) - float(low) < len(array) + _SPREAD:
+            places = array.astype(np.int64) - int(low)
+            found = np.flatnonzero(np.bincount(places))
+            codes = np.zeros(found[-1] + 1, dtype=np.uint32)
+            codes[found] = np.arange(len(found), dtype=np.uint32)
+            return (found + int(low)).astype(array.dtype), codes[places]
+    return np.unique(array, return_inverse=True)
+
+
+# Whole numbers below this are the same in int64 and in float64.
+_EXACT = 2.0**53
+# Labels may lie so much farther apart than there are rows, and still be counted.
+_SPREAD = 1000
 
 
 def read_targets(y: Any, rows: int, name: str) -> np.ndarray:
