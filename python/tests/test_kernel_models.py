@@ -273,7 +273,6 @@ def test_models_are_saved_and_exported(tmp_path):
         assert f"total_sv {len(model.fit(X, np.where(y == 'not', 1, 2)).support_)}" in model.to_libsvm()
 
 
-@pytest.mark.skipif(not hasattr(maxmargin, "load"), reason="this build of the package reads no models from files")
 @pytest.mark.parametrize("way", ["ovr", "ovo"])
 def test_models_are_read_back(tmp_path, way):
     X, y = iris()
