@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
 from ._errors import InputError, not_fitted, warn
 from ._fitting import EngineEstimator, Fit, params
+from ._frames import FrameOutput
 from ._input import Rows, is_sparse, read_classes, read_rows
 from ._linear import LinearClassifier, check, logistic_probabilities, products, softmax
 from ._loading import labels_of
@@ -18,7 +18,7 @@ from ._parameters import boolean, instance, integer, number, one_of
 _MENDED = ("the scatter matrix is singular", "rows say nothing of most directions")
 
 
-class LinearDiscriminantAnalysis(LinearClassifier):
+class LinearDiscriminantAnalysis(FrameOutput, LinearClassifier):
     """Fisher's linear discriminant: classes that are Gaussians around their means, all of the same covariance.
 
     ``f_k(x) = ⟨w_k, x⟩ + b_k``, ``w_k = Σ⁻¹(m_k − m)``, is the logarithm of the density of class k, up to what all classes share; so
@@ -321,7 +321,7 @@ class LinearDiscriminantAnalysis(LinearClassifier):
         rows = read_rows(self, X, self._threads(), reset=False)
         directions = self.scalings_[:, : self._components]
         offset = -(self.xbar_ @ directions) if self.solver == "svd" else 0.0
-        return self._in_frame(products(rows.array, directions.T, offset), X)
+        return self._contained(products(rows.array, directions.T, offset), X)
 
     def fit_transform(self, X, y=None):
         """`fit`, then `transform` of the same rows."""
@@ -333,19 +333,6 @@ class LinearDiscriminantAnalysis(LinearClassifier):
             raise not_fitted(self)
         count = min(self._components, self.scalings_.shape[1])
         return np.array([f"{type(self).__name__.lower()}{place}" for place in range(count)], dtype=object)
-
-    def set_output(self, *, transform=None):
-        """What `transform` returns: ``'default'`` for an array, ``'pandas'`` or ``'polars'`` for a frame."""
-        if transform is not None:
-            self._sklearn_output_config = {"transform": transform}
-        return self
-
-    def _in_frame(self, values: np.ndarray, X: Any) -> Any:
-        if "sklearn" not in sys.modules and not hasattr(self, "_sklearn_output_config"):
-            return values
-        from sklearn.utils._set_output import _wrap_data_with_container
-
-        return _wrap_data_with_container("transform", values, X, self)
 
 
 def _means(array: Any, codes: np.ndarray, counts: np.ndarray) -> np.ndarray:

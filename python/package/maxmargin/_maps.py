@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from . import _engine
 from ._errors import InputError, not_fitted, warn
 from ._estimator import Estimator
+from ._frames import FrameOutput
 from ._input import Rows, is_sparse, read_rows
 from ._kernel_machine import kernel_text
 from ._parameters import callable_, check_parameters, instance, integer, number, one_of
@@ -42,8 +42,6 @@ _MOST_DEGREE = 100
 # Singular values of a kernel's table below this are taken for this: as in scikit-learn.
 _LEAST_SINGULAR = 1e-12
 
-_CONTAINERS = ("default", "pandas", "polars")
-
 _RANDOM_STATES = (
     one_of(None),
     integer(least=0),
@@ -60,7 +58,7 @@ def _generator(random_state: Any) -> Any:
     return random_state
 
 
-class _Map(Estimator):
+class _Map(FrameOutput, Estimator):
     """A transformer whose columns after are known once it is fitted."""
 
     _columns_out: int
@@ -103,60 +101,12 @@ class _Map(Estimator):
             raise InputError(f"input_features should have length equal to number of features ({self.n_features_in_}), got {len(names)}")
         return [str(name) for name in names]
 
-    def set_output(self, *, transform: str | None = None):
-        """Chooses what `transform` and `fit_transform` return.
-
-        Parameters
-        ----------
-        transform : {'default', 'pandas', 'polars'} or None, default=None
-            Arrays, or frames of one of the two libraries; None leaves it as it is. Where it was never chosen, scikit-learn's own
-            setting ``set_config(transform_output=...)`` is followed, if scikit-learn is loaded.
-
-        Returns
-        -------
-        self
-        """
-        if transform is None:
-            return self
-        _check_container(transform)
-        # scikit-learn's clone takes this attribute along.
-        self._sklearn_output_config = {**getattr(self, "_sklearn_output_config", {}), "transform": transform}
-        return self
-
-    def _contained(self, lifted: np.ndarray, X: Any) -> Any:
-        """Lifted rows in the container that was asked for."""
-        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
-        if chosen is None:
-            chosen = sys.modules["sklearn"].get_config()["transform_output"] if "sklearn" in sys.modules else "default"
-        _check_container(chosen)
-        if chosen == "default":
-            return lifted
-        names = self.get_feature_names_out()
-        try:
-            if chosen == "pandas":
-                import pandas
-
-                index = X.index if isinstance(X, (pandas.DataFrame, pandas.Series)) else None
-                return pandas.DataFrame(lifted, index=index, columns=names, copy=False)
-            import polars
-
-            return polars.DataFrame(lifted, schema=names.tolist(), orient="row")
-        except ModuleNotFoundError as error:
-            raise ImportError(
-                f"set_output(transform={chosen!r}) needs {chosen}, which is not installed: install it, or choose 'default'"
-            ) from error
-
     def _read_to_lift(self, X: Any) -> tuple[Rows, bool]:
         """Rows to lift, and whether single precision is to come out."""
         if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
         rows = read_rows(self, X, threads(getattr(self, "n_jobs", None)), reset=False)
         return rows, _is_single(X)
-
-
-def _check_container(name: Any) -> None:
-    if name not in _CONTAINERS:
-        raise InputError(f"output config must be in {sorted(_CONTAINERS)}, got {name!r}")
 
 
 def _is_single(X: Any) -> bool:
