@@ -55,8 +55,9 @@ pub struct Progress {
 /// Asked between steps whether to go on. The command line, Python and the server each bring their own.
 ///
 /// A `Break` carries the reason, which becomes the solution's [`Stop`]. Solvers ask at least every few
-/// milliseconds of work, so an implementation should be cheap.
-pub trait Control {
+/// milliseconds of work, so an implementation should be cheap. They may ask from another thread than the caller's: a training that
+/// uses several threads runs on one of them.
+pub trait Control: Send {
     /// Go on, or break with the reason.
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop>;
 
@@ -99,8 +100,8 @@ impl Control for Unattended {
     }
 }
 
-/// Any closure is a control.
-impl<F: FnMut(Progress) -> ControlFlow<Stop>> Control for F {
+/// Any closure that can be sent to another thread is a control.
+impl<F: FnMut(Progress) -> ControlFlow<Stop> + Send> Control for F {
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
         self(progress)
     }

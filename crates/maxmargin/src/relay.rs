@@ -45,7 +45,7 @@ struct Relay<'a, R> {
     broke: bool,
 }
 
-impl<R> Control for Relay<'_, R> {
+impl<R: Send> Control for Relay<'_, R> {
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
         if let Some(&stop) = self.stop.get() {
             self.broke = true;
@@ -59,7 +59,7 @@ impl<R> Control for Relay<'_, R> {
     }
 }
 
-impl<R> MachineControl for Relay<'_, R> {
+impl<R: Send> MachineControl for Relay<'_, R> {
     fn begin(&mut self, _: SolverKind) {}
 
     fn end(&mut self) {}

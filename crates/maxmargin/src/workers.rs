@@ -47,6 +47,15 @@ impl Workers {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
+    /// Calls `work` on a thread of the team, which then takes part in whatever `work` hands out. From outside, each piece of work has to
+    /// wake two threads, the one that does it and the one that waits for it.
+    pub(crate) fn inside<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
     /// Cuts `out` into chunks of `size` and calls `work(start, chunk)` for each, on all threads.
     pub fn fill_chunks<T: Send>(&self, out: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
         let size = size.max(1);
@@ -134,6 +143,18 @@ mod tests {
         let alone = sum(&Workers::none());
         for threads in 2..6 {
             assert_eq!(sum(&Workers::new(threads).unwrap()).to_bits(), alone.to_bits());
+        }
+    }
+
+    #[test]
+    fn work_inside_the_team_hands_out_to_the_whole_team() {
+        for threads in [1, 2, 3] {
+            let workers = Workers::new(threads).unwrap();
+            let caller = std::thread::current().id();
+            let (own, sums) = workers
+                .inside(|| (std::thread::current().id(), workers.map_chunks(1000, 10, |range| range.sum::<usize>())));
+            assert_eq!(own == caller, threads == 1);
+            assert_eq!(sums.iter().sum::<usize>(), 499_500);
         }
     }
 

@@ -61,7 +61,9 @@ impl Training {
         solver::supports_joint(kind, &problem, &self.params.settings)?;
         let (start, checkpoint) = self.joint_start(beginning, shared, parts, &problem, cost)?;
         let mut heard = Heard { inner: control, broke: false };
-        let mut solution = solver::solve_joint(kind, &problem, &self.params.settings, start, &mut heard)?;
+        let settings = &self.params.settings;
+        let mut solution =
+            shared.workers.inside(|| solver::solve_joint(kind, &problem, settings, start, &mut heard))?;
         // Before the certificate: what is kept is that nothing is done, since these solvers offer no snapshots.
         if heard.broke && heard.inner.wants_snapshot(&Progress::default()) {
             heard.inner.keep_checkpoint(&checkpoint);

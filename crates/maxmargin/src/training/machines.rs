@@ -223,7 +223,9 @@ impl Training {
             let states: Vec<_> = group.numbers.iter().map(|&number| checkpoint.machines[number].clone()).collect();
             let machine = (group.numbers[0], count);
             let mut control = OfMachine { inner: control, machine, solver: None, checkpoint, broke: false };
-            let finished = self.fit_group(&group, shared, parts, &states, &self.params.settings, &mut control)?;
+            let settings = &self.params.settings;
+            let finished =
+                shared.workers.inside(|| self.fit_group(&group, shared, parts, &states, settings, &mut control))?;
             if control.broke {
                 group.numbers.iter().zip(finished).for_each(|(&number, finished)| broken[number] = Some(finished));
                 continue;
