@@ -12,10 +12,7 @@ const TINY: f64 = 1e-12;
 /// Steps from which on a segment is taken to have no end: with them v would soon be no number.
 const HUGE: f64 = 1e100;
 
-/// Variables whose maxima are found side by side, so that none waits for the other.
-const LANES: usize = 16;
-
-/// Variables among which the best partner is known to be before it is looked for. Rows are padded to a multiple.
+/// Variables that are looked at together: of a maximum it is first known in which span it is. Rows are padded to a multiple.
 const SPAN: usize = 64;
 
 /// A block of variables of (D.1), the others held fixed.
@@ -34,7 +31,15 @@ pub(super) struct Block<T> {
     pub(super) ridge: Vec<f64>,
     /// `K_kk + ridge_k`, in the precision of the kernel values.
     diagonal: Vec<f32>,
-    /// 0 where the variable can move up along `s`, −∞ where not; and for down.
+    /// For each sum that is held fixed; the first one where there is one or none.
+    ways: [Ways; 2],
+    /// Whether each sign has a sum of its own.
+    by_sign: bool,
+}
+
+/// 0 where a variable can move up along `s`, −∞ where not, also where it is in another sum; and for down.
+#[derive(Default)]
+struct Ways {
     up: Vec<f64>,
     down: Vec<f64>,
 }
@@ -46,11 +51,26 @@ pub(super) struct Outcome {
     pub(super) unbounded: bool,
 }
 
-/// Where a maximum is.
+/// The variable with the largest v of those that can go up, and minus the least v of those that can go down.
 #[derive(Clone, Copy)]
-struct Found {
+struct Extremes {
     place: usize,
-    value: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Extremes {
+    fn violation(&self) -> f64 {
+        self.top + self.bottom
+    }
+}
+
+/// A pair that moves: `up` along its sign, `down` against it.
+#[derive(Clone, Copy)]
+struct Step {
+    up: usize,
+    down: usize,
+    size: f64,
 }
 
 /// [`Block::solve`], with the instructions of the machine.
@@ -68,8 +88,8 @@ impl<T: Real> WithSimd for Solve<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) -> Outcome {
         let Solve { block, coupling, tolerance, most } = self;
         match coupling {
-            Coupling::All => block.solve_coupled(simd, tolerance, most),
-            Coupling::BySign => block.solve_by_sign(simd, tolerance, most),
+            Coupling::All => block.solve_coupled::<S, 1>(simd, tolerance, most),
+            Coupling::BySign => block.solve_coupled::<S, 2>(simd, tolerance, most),
             Coupling::None => block.solve_free(tolerance, most),
         }
     }
@@ -87,8 +107,8 @@ impl<T: Real> Block<T> {
             sign: Vec::new(),
             ridge: Vec::new(),
             diagonal: Vec::new(),
-            up: Vec::new(),
-            down: Vec::new(),
+            ways: Default::default(),
+            by_sign: false,
         }
     }
 
@@ -145,7 +165,9 @@ impl<T: Real> Block<T> {
     pub(super) fn solve(&mut self, coupling: Coupling, tolerance: f64, most: u64) -> Outcome {
         let own = |k: usize| (Into::<f64>::into(self.row(k)[k]) + self.ridge[k]) as f32;
         self.diagonal = (0..self.stride).map(|k| if k < self.size { own(k) } else { 1.0 }).collect();
-        (self.up, self.down) = (vec![f64::NEG_INFINITY; self.stride], vec![f64::NEG_INFINITY; self.stride]);
+        let nowhere = || vec![f64::NEG_INFINITY; self.stride];
+        self.ways = [(); 2].map(|()| Ways { up: nowhere(), down: nowhere() });
+        self.by_sign = coupling == Coupling::BySign;
         (0..self.size).for_each(|k| self.note_bounds(k));
         pulp::Arch::new().dispatch(Solve { block: self, coupling, tolerance, most })
     }
@@ -154,133 +176,98 @@ impl<T: Real> Block<T> {
     fn note_bounds(&mut self, k: usize) {
         let (grow, shrink) = (self.alpha[k] < self.upper[k], self.alpha[k] > 0.0);
         let (up, down) = if self.sign[k] > 0.0 { (grow, shrink) } else { (shrink, grow) };
-        self.up[k] = if up { 0.0 } else { f64::NEG_INFINITY };
-        self.down[k] = if down { 0.0 } else { f64::NEG_INFINITY };
+        let ways = &mut self.ways[usize::from(self.by_sign && self.sign[k] > 0.0)];
+        ways.up[k] = if up { 0.0 } else { f64::NEG_INFINITY };
+        ways.down[k] = if down { 0.0 } else { f64::NEG_INFINITY };
     }
 
+    /// A step is one of the sum that violates more.
     #[inline(always)]
-    fn solve_coupled<S: Simd>(&mut self, simd: S, tolerance: f64, most: u64) -> Outcome {
+    fn solve_coupled<S: Simd, const SUMS: usize>(&mut self, simd: S, tolerance: f64, most: u64) -> Outcome {
         let mut steps = 0;
-        let (mut top, mut bottom) = self.extremes(simd);
-        while top.value + bottom > tolerance && steps < most {
-            let Some(partner) = self.partner(simd, top) else { break };
-            steps += 1;
-            let Some(step) = self.move_pair(top.place, partner) else { return Outcome { steps, unbounded: true } };
-            if step == 0.0 {
-                break;
-            }
-            self.shift(top.place, partner, step);
-            (top, bottom) = self.extremes(simd);
-        }
-        Outcome { steps, unbounded: false }
-    }
-
-    /// Each sign by itself: a step is one of the sign that violates more, while the other's variables are out of the way.
-    #[inline(always)]
-    fn solve_by_sign<S: Simd>(&mut self, simd: S, tolerance: f64, most: u64) -> Outcome {
-        let mut steps = 0;
-        let of = |list: &[f64], sign: f64| -> Vec<f64> {
-            let own = |(&bound, &own): (&f64, &f64)| if own == sign { bound } else { f64::NEG_INFINITY };
-            list.iter().zip(&self.sign).map(own).collect()
-        };
-        let mut groups = [-1.0, 1.0].map(|sign| (of(&self.up, sign), of(&self.down, sign)));
-        // What is to be looked at is put in the place of all; it is handed back so.
-        let exchange = |block: &mut Self, group: &mut (Vec<f64>, Vec<f64>)| {
-            std::mem::swap(&mut block.up, &mut group.0);
-            std::mem::swap(&mut block.down, &mut group.1);
-        };
+        let mut found = self.advance::<S, SUMS>(simd, None);
         while steps < most {
-            let mut found = [(Found { place: 0, value: f64::NEG_INFINITY }, f64::NEG_INFINITY); 2];
-            for (group, found) in groups.iter_mut().zip(&mut found) {
-                exchange(self, group);
-                *found = self.extremes(simd);
-                exchange(self, group);
+            let mut sum = 0;
+            for other in 1..SUMS {
+                sum = if found[other].violation() > found[sum].violation() { other } else { sum };
             }
-            let violations = found.map(|(top, bottom)| top.value + bottom);
-            let chosen = usize::from(violations[1] > violations[0]);
-            if !(violations[chosen] > tolerance) {
+            if !(found[sum].violation() > tolerance) {
                 break;
             }
-            let top = found[chosen].0;
-            exchange(self, &mut groups[chosen]);
-            let partner = self.partner(simd, top);
-            let step = partner.map(|partner| self.move_pair(top.place, partner));
-            exchange(self, &mut groups[chosen]);
-            let (Some(partner), Some(step)) = (partner, step) else { break };
+            let up = found[sum].place;
+            let Some(down) = self.partner(simd, sum, found[sum]) else { break };
             steps += 1;
-            let Some(step) = step else { return Outcome { steps, unbounded: true } };
-            if step == 0.0 {
+            let Some(size) = self.move_pair(up, down) else { return Outcome { steps, unbounded: true } };
+            if size == 0.0 {
                 break;
             }
-            self.shift(top.place, partner, step);
+            found = self.advance(simd, Some(Step { up, down, size }));
         }
         Outcome { steps, unbounded: false }
     }
 
-    /// `v −= step (K_i − K_j)`
+    /// `v −= size (K_up − K_down)`, and what v is then: in one pass, since it is memory that takes the time.
     #[inline(always)]
-    fn shift(&mut self, i: usize, j: usize, step: f64) {
-        let stride = self.stride;
-        let (first, second) = (&self.kernel[i * stride..][..stride], &self.kernel[j * stride..][..stride]);
-        // (D.4): the ridge belongs to the two that moved.
-        self.value[i] -= step * self.ridge[i];
-        self.value[j] += step * self.ridge[j];
-        let value = &mut self.value[..stride];
-        for k in 0..stride {
-            let difference: f64 = first[k].into() - second[k].into();
-            value[k] -= step * difference;
-        }
-    }
-
-    /// The variable with the largest v that can go up, and minus the least v that can go down.
-    #[inline(always)]
-    fn extremes<S: Simd>(&self, simd: S) -> (Found, f64) {
+    fn advance<S: Simd, const SUMS: usize>(&mut self, simd: S, step: Option<Step>) -> [Extremes; SUMS] {
+        let Block { stride, ref kernel, ref mut value, ref ridge, ref ways, .. } = *self;
+        let rows = step.map(|Step { up, down, size }| {
+            // (D.4): the ridge belongs to the two that moved.
+            value[up] -= size * ridge[up];
+            value[down] += size * ridge[down];
+            (size, &kernel[up * stride..][..stride], &kernel[down * stride..][..stride])
+        });
         let lowest = simd.splat_f64s(f64::NEG_INFINITY);
-        let (mut most, mut least) = ([lowest; LANES], [lowest; LANES]);
-        let lanes = self.value.as_chunks::<LANES>().0.iter().zip(self.up.as_chunks::<LANES>().0);
-        for ((value, up), down) in lanes.zip(self.down.as_chunks::<LANES>().0) {
-            let (value, up, down) = (S::as_simd_f64s(value).0, S::as_simd_f64s(up).0, S::as_simd_f64s(down).0);
-            for n in 0..LANES / S::F64_LANES {
-                most[n] = simd.max_f64s(simd.add_f64s(value[n], up[n]), most[n]);
-                least[n] = simd.max_f64s(simd.sub_f64s(down[n], value[n]), least[n]);
+        let mut bottoms = [lowest; SUMS];
+        let mut found = [Extremes { place: 0, top: f64::NEG_INFINITY, bottom: f64::NEG_INFINITY }; SUMS];
+        for (number, span) in value[..stride].as_chunks_mut::<SPAN>().0.iter_mut().enumerate() {
+            let start = number * SPAN;
+            if let Some((size, up, down)) = rows {
+                let (up, down) = (&up[start..start + SPAN], &down[start..start + SPAN]);
+                for k in 0..SPAN {
+                    let difference: f64 = up[k].into() - down[k].into();
+                    span[k] -= size * difference;
+                }
+            }
+            let values = S::as_simd_f64s(span).0;
+            for sum in 0..SUMS {
+                let ups = S::as_simd_f64s(&ways[sum].up[start..start + SPAN]).0;
+                let downs = S::as_simd_f64s(&ways[sum].down[start..start + SPAN]).0;
+                let mut top = lowest;
+                for ((&value, &up), &down) in values.iter().zip(ups).zip(downs) {
+                    top = simd.max_f64s(simd.add_f64s(value, up), top);
+                    bottoms[sum] = simd.max_f64s(simd.sub_f64s(down, value), bottoms[sum]);
+                }
+                let top = simd.reduce_max_f64s(top);
+                if top > found[sum].top {
+                    (found[sum].place, found[sum].top) = (start, top);
+                }
             }
         }
-        let (mut top, mut bottom) = (lowest, lowest);
-        for n in 0..LANES / S::F64_LANES {
-            (top, bottom) = (simd.max_f64s(top, most[n]), simd.max_f64s(bottom, least[n]));
+        for sum in 0..SUMS {
+            found[sum].bottom = simd.reduce_max_f64s(bottoms[sum]);
+            let Extremes { place: start, top, .. } = found[sum];
+            // Where nothing can go up, there is nothing to be found.
+            let mut span = if top > f64::NEG_INFINITY { start..start + SPAN } else { 0..0 };
+            found[sum].place = span.find(|&k| value[k] + ways[sum].up[k] == top).unwrap_or(start);
         }
-        let (best, bottom) = (simd.reduce_max_f64s(top), simd.reduce_max_f64s(bottom));
-        let lanes = self.value.as_chunks::<LANES>().0.iter().zip(self.up.as_chunks::<LANES>().0);
-        let mut place = 0;
-        for (number, (value, up)) in lanes.enumerate() {
-            let mut found = false;
-            for k in 0..LANES {
-                found |= value[k] + up[k] == best;
-            }
-            if found {
-                let within = number * LANES..(number + 1) * LANES;
-                place = within.clone().find(|&k| self.value[k] + self.up[k] == best).unwrap_or(within.start);
-                break;
-            }
-        }
-        (Found { place, value: best }, bottom)
+        found
     }
 
-    /// The variable that gains most together with `top`: `(v_i − v_k)² / (Q_ii + Q_kk − 2 K_ik)`, largest.
+    /// The variable that gains most together with the one that goes up: `(v_i − v_k)² / (Q_ii + Q_kk − 2 K_ik)`, largest.
     #[inline(always)]
-    fn partner<S: Simd>(&self, simd: S, top: Found) -> Option<usize> {
+    fn partner<S: Simd>(&self, simd: S, sum: usize, Extremes { place: first, top, .. }: Extremes) -> Option<usize> {
         let stride = self.stride;
-        let row = &self.kernel[top.place * stride..][..stride];
-        let own = self.diagonal[top.place];
+        let row = &self.kernel[first * stride..][..stride];
+        let (own, down) = (self.diagonal[first], &self.ways[sum].down);
         let gain = |value: f64, down: f64, diagonal: f32, kernel: T| {
             // −∞ where the variable cannot go down.
-            let slope = (top.value - value + down) as f32;
+            let slope = (top - value + down) as f32;
             let slope = if slope > 0.0 { slope } else { 0.0 };
             let curvature = own + diagonal - 2.0 * kernel.to_single();
             slope * slope / if curvature > TINY as f32 { curvature } else { TINY as f32 }
         };
         let (mut best, mut place) = (0.0, None);
-        let spans = self.value.as_chunks::<SPAN>().0.iter().zip(self.down.as_chunks::<SPAN>().0);
+        let spans = self.value.as_chunks::<SPAN>().0.iter().zip(down.as_chunks::<SPAN>().0);
         let spans = spans.zip(self.diagonal.as_chunks::<SPAN>().0).zip(row.as_chunks::<SPAN>().0);
         for (number, (((value, down), diagonal), row)) in spans.enumerate() {
             let mut gains = [0.0f32; SPAN];
@@ -297,7 +284,7 @@ impl<T: Real> Block<T> {
             }
         }
         let start = place?;
-        (start..start + SPAN).find(|&k| gain(self.value[k], self.down[k], self.diagonal[k], row[k]) == best)
+        (start..start + SPAN).find(|&k| gain(self.value[k], down[k], self.diagonal[k], row[k]) == best)
     }
 
     /// (D.4): the exact step along the segment, clipped; `None` when it has no end.
@@ -342,7 +329,7 @@ impl<T: Real> Block<T> {
             for k in 0..self.size {
                 // Up along s raises v's variable when v > 0, down when v < 0.
                 let value = self.value[k];
-                let bound = if value > 0.0 { self.up[k] } else { self.down[k] };
+                let bound = if value > 0.0 { self.ways[0].up[k] } else { self.ways[0].down[k] };
                 let pull = if bound == 0.0 { value.abs() } else { 0.0 };
                 violation = violation.max(pull);
                 let gain = pull * pull / f64::from(self.diagonal[k]).max(TINY);
@@ -375,5 +362,59 @@ impl<T: Real> Block<T> {
             value[place] -= step * self.ridge[place];
         }
         Outcome { steps, unbounded: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More variables than a span has, K the unit matrix, all α in the middle.
+    fn unit_block(size: usize) -> Block<f64> {
+        let mut block = Block::new();
+        block.resize(size);
+        for k in 0..size {
+            block.kernel[k * Block::<f64>::stride(size) + k] = 1.0;
+            block.value[k] = ((k * 37 % 101) as f64 - 50.0) / 40.0;
+            block.sign[k] = if k % 3 == 0 { -1.0 } else { 1.0 };
+            (block.alpha[k], block.upper[k]) = (0.5, 1.0);
+        }
+        block
+    }
+
+    #[test]
+    fn a_block_is_solved_and_its_sums_stay() {
+        for coupling in [Coupling::All, Coupling::BySign] {
+            let (before, mut block) = (unit_block(150), unit_block(150));
+            let outcome = block.solve(coupling, 1e-9, 100_000);
+            assert!(outcome.steps > 0 && !outcome.unbounded);
+            let groups: &[&[f64]] = if coupling == Coupling::All { &[&[-1.0, 1.0]] } else { &[&[-1.0], &[1.0]] };
+            for group in groups {
+                let own: Vec<usize> = (0..150).filter(|&k| group.contains(&block.sign[k])).collect();
+                let moved: f64 = own.iter().map(|&k| block.sign[k] * (block.alpha[k] - 0.5)).sum();
+                assert!(moved.abs() < 1e-12, "{coupling:?}: the sum moved by {moved}");
+                let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
+                for k in own {
+                    let value = before.value[k] - block.sign[k] * (block.alpha[k] - 0.5);
+                    assert!((value - block.value[k]).abs() < 1e-12, "{coupling:?}: v of {k}");
+                    let (grow, shrink) = (block.alpha[k] < 1.0, block.alpha[k] > 0.0);
+                    let (up, down) = if block.sign[k] > 0.0 { (grow, shrink) } else { (shrink, grow) };
+                    most = if up { most.max(value) } else { most };
+                    least = if down { least.min(value) } else { least };
+                }
+                assert!(most - least <= 1e-9, "{coupling:?}: {most} above {least}");
+            }
+        }
+    }
+
+    #[test]
+    fn where_nothing_can_move_there_are_no_steps() {
+        for coupling in [Coupling::All, Coupling::BySign, Coupling::None] {
+            assert_eq!(unit_block(0).solve(coupling, 1e-9, 100).steps, 0);
+            let mut fixed = unit_block(70);
+            fixed.alpha.fill(0.0);
+            fixed.upper.fill(0.0);
+            assert_eq!(fixed.solve(coupling, 1e-9, 100).steps, 0);
+        }
     }
 }
