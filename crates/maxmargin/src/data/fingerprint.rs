@@ -77,11 +77,10 @@ fn put_entries(stored: &impl StoredRows, row: usize, bytes: &mut [u8]) -> usize 
     let (start, columns) = bytes.split_at_mut(4);
     let places = columns.as_chunks_mut::<4>().0;
     stored.visit(row, |column, value| {
-        if value != 0.0 {
-            places[count] = (column as u32).to_le_bytes();
-            count += 1;
-            exact &= f64::from(value as f32) == value;
-        }
+        // Written in any case, and overwritten after a 0: which entries are 0 cannot be foreseen.
+        places[count] = (column as u32).to_le_bytes();
+        count += usize::from(value != 0.0);
+        exact &= f64::from(value as f32) == value;
     });
     start.copy_from_slice(&(count as u32).to_le_bytes());
     let Some((kind, values)) = columns[4 * count..].split_first_mut() else { return 4 };
@@ -92,13 +91,11 @@ fn put_entries(stored: &impl StoredRows, row: usize, bytes: &mut [u8]) -> usize 
         false => (&mut [][..], values.as_chunks_mut::<8>().0),
     };
     stored.visit(row, |_, value| {
-        if value != 0.0 {
-            match exact {
-                true => singles[place] = (value as f32).to_le_bytes(),
-                false => doubles[place] = value.to_le_bytes(),
-            }
-            place += 1;
+        match exact {
+            true => singles[place] = (value as f32).to_le_bytes(),
+            false => doubles[place] = value.to_le_bytes(),
         }
+        place += usize::from(value != 0.0);
     });
     5 + count * if exact { 8 } else { 12 }
 }

@@ -33,21 +33,18 @@ impl<T: Real> Packed<T> {
     pub(super) fn new(matrix: &Matrix) -> Self {
         let stored = not_zero(matrix);
         let layout = Layout::shared(matrix, stored).unwrap_or_else(|| Layout::copied(matrix, stored));
-        let (mut binary, mut norms) = (true, Vec::with_capacity(matrix.rows()));
-        for row in 0..matrix.rows() {
-            let (mut norm, mut entries) = (T::default(), 0);
-            matrix.visit(row, |_, value| {
-                if value != 0.0 {
-                    let value = T::of(value);
-                    norm = value.fused(value, norm);
-                    binary &= value == T::of(1.0);
-                    entries += 1;
-                }
-            });
-            binary &= entries <= 255;
-            norms.push(norm);
-        }
-        Packed { binary: binary && matches!(layout, Layout::Sparse { .. }), layout, norms }
+        let norm = |row: &[T]| row.iter().fold(T::default(), |norm, &value| value.fused(value, norm));
+        let (norms, binary) = match layout.borrow() {
+            Laid::Dense { columns, values } => {
+                ((0..matrix.rows()).map(|row| norm(&values[row * columns..(row + 1) * columns])).collect(), false)
+            }
+            Laid::Sparse { offsets, values, .. } => {
+                let rows = || offsets.windows(2).map(|ends| &values[ends[0] as usize..ends[1] as usize]);
+                let is_binary = |row: &[T]| row.len() <= 255 && row.iter().all(|value| *value == T::of(1.0));
+                (rows().map(norm).collect(), rows().all(is_binary))
+            }
+        };
+        Packed { layout, binary, norms }
     }
 
     /// Bytes that the packed rows of a matrix take, beside the matrix. Entries that are 0 are not looked for, but counted.
@@ -96,18 +93,20 @@ impl<T: Real> Layout<T> {
             }
             return Layout::Dense { columns, values: values.into() };
         }
-        let (mut indices, mut values) = (Vec::with_capacity(stored), Vec::with_capacity(stored));
+        // Each entry is written and, if it is 0, overwritten by the next: which ones are cannot be foreseen, so a jump would take longer.
+        let (mut indices, mut values) = (vec![0; stored + 1], vec![T::default(); stored + 1]);
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);
+        let mut end = 0;
         for row in 0..rows {
             matrix.visit(row, |column, value| {
-                if value != 0.0 {
-                    indices.push(column as u32);
-                    values.push(T::of(value));
-                }
+                (indices[end], values[end]) = (column as u32, T::of(value));
+                end += usize::from(value != 0.0);
             });
-            offsets.push(values.len() as u64);
+            offsets.push(end as u64);
         }
+        indices.truncate(stored);
+        values.truncate(stored);
         Layout::Sparse { offsets: offsets.into(), indices: indices.into(), values: values.into() }
     }
 }
