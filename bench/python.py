@@ -13,6 +13,9 @@ from record import begin
 from rounds import run_rounds
 from sets import QUICK_ROWS, Prepared, Problem, chosen, data_folder, prepared
 
+# Rounds of our own program and package: a few hundredths are to be told apart, which takes more of them than ratios to a peer do.
+OWN_ROUNDS = 15
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="cargo xtask bench python", description=__doc__)
@@ -34,6 +37,8 @@ def main() -> None:
         record.content["sets"][problem.name] = {"c": problem.c, "gamma": problem.gamma, **data.about}
         one = partial(measured, problem=problem, prepared=data, settings=settings)
         run_rounds(record, problem.name, all_methods(peers, data), repeats, one)
+        if not arguments.quick:
+            run_rounds(record, problem.name, all_methods([], data), max(repeats, OWN_ROUNDS), one)
         write_python_table(record.content, record.path.with_name("python.md"))
     print(f"written: {record.path} and {record.path.with_name('python.md')}")
 

@@ -96,7 +96,7 @@ def measurement(method: str, round: int, fit: float, **more: object) -> dict:
 
 def content(measurements: list[dict]) -> dict:
     about = {"c": 1, "gamma": 1, "rows": 10, "test_rows": 10, "columns": 2, "selection": "all"}
-    settings = {"threads": 2, "tolerance": 1e-3, "memory_megabytes": 2000, "limit_seconds": 100, "quick": False}
+    settings = {"threads": 2, "tolerance": 1e-3, "memory_megabytes": 2000, "limit_seconds": 100, "repeats": 3, "quick": False}
     return {
         "date": "",
         "commit": "",

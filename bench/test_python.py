@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 from python import all_methods
-from python_table import mean, misses, overhead, python_markdown, ratio
+from python_table import beside_peers, mean, misses, overhead, python_markdown, ratio
 from sets import Prepared
 from table import Ratio, Results
 from test_bench import content, measurement
@@ -30,7 +30,18 @@ class PythonTable(unittest.TestCase):
         self.assertEqual(overhead(results, "s"), (1.0, 2.0, 1.0))
         self.assertEqual(misses(results), [])
         text = python_markdown(results.content)
-        for part in ("2.00 (1) sparse", "20.0×", "+100 %", "None."):
+        for part in ("2.00 (1) sparse", "20.0×", "+100.0 %", "None."):
+            self.assertIn(part, text)
+
+    def test_rounds_without_the_peers_count_for_the_overhead_alone(self) -> None:
+        measured = [measurement("maxmargin", round, 1.0) for round in range(3)]
+        measured += [measurement("python-dense", round, seconds) for round, seconds in enumerate((2.0, 1.25, 1.25))]
+        measured += [measurement("sklearn", 0, 40.0)]
+        made = content(measured)
+        made["settings"]["repeats"] = 1
+        self.assertEqual(ratio(beside_peers(made), "s", "sklearn", "fit_seconds").times, 20.0)
+        text = python_markdown(made)
+        for part in ("2.00 (1) dense", "20.0×", "+25.0 %"):
             self.assertIn(part, text)
 
     def test_what_is_slower_or_worse_is_listed(self) -> None:
