@@ -66,6 +66,21 @@ fn the_report_tells_the_estimates_and_why_there_is_no_certificate() {
 }
 
 #[test]
+fn verify_finds_the_certificate_that_a_stream_could_not_have() {
+    let folder = with_cache();
+    done(folder.path(), "train blobs.svm --stream --passes 3 --lambda 1e-3 -q -o stream.mm");
+    let shown = done(folder.path(), "verify stream.mm blobs.svm");
+    for words in ["relative gap", "found", "what its weights are worth on these rows"] {
+        assert!(shown.stdout.contains(words), "{words}\n{}", shown.stdout);
+    }
+    let found = json(folder.path(), "verify stream.mm blobs.svm --json");
+    assert_eq!((&found["holds"], &found["same_data"]), (&true.into(), &serde_json::Value::Null));
+    let certificate = &found["machines"][0]["found"];
+    let gap = certificate["relative_gap"].as_f64().unwrap_or_else(|| panic!("{found}"));
+    assert!(gap > 0.0 && gap < 0.05, "{gap}");
+}
+
+#[test]
 fn a_stream_that_is_cut_again_and_again_ends_in_the_same_model() {
     let folder = with_cache();
     let line = "train blobs.mmc --stream --lambda 1e-5 --passes 40 --batch 3 --validate 7 --loss logistic";

@@ -2,6 +2,7 @@
 
 pub mod joint;
 mod l1;
+mod of_weights;
 
 use std::borrow::Cow;
 
@@ -11,6 +12,7 @@ use crate::kernel::mercer_check;
 use crate::problem::{self, Bias, Coupling, Loss, MarginProblem, Norm, RowLoss};
 use crate::solver::{Decision, Solution};
 pub use l1::ColumnCounts;
+pub(crate) use of_weights::dual_point;
 
 /// How good a solution of a convex problem is.
 ///

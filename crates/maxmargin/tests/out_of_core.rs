@@ -58,7 +58,7 @@ fn assert_optimal(fitted: &FittedBlocks, data: &Dataset, reference: &Model, gap:
     let model = &fitted.model;
     assert_eq!(model.stop(), Stop::Converged, "{what}");
     let verification = model.verify(data, &Workers::none()).unwrap();
-    assert!(verification.holds(), "{what}: {:?} {}", verification.disagreements, verification.same_data);
+    assert!(verification.holds(), "{what}: {:?} {:?}", verification.disagreements, verification.same_data);
     for machine in 0..model.machines().len() {
         let (own, other) = (certificate(model, machine), certificate(reference, machine));
         assert!(own.relative_gap <= 1.0001 * gap, "{what}: {own:?}");

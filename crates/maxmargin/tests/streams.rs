@@ -86,10 +86,20 @@ fn a_few_passes_come_near_the_exact_optimum_for_every_loss_and_bias() {
                 ..TrainingParams::default()
             };
             let exact = exact.check().unwrap().fit(&data, &Workers::none(), &mut Unattended).unwrap();
+            // What verify finds for the weights of a stream: the same primal, and a bound that is one.
+            let verification = model.verify(&data, &Workers::none()).unwrap();
+            assert!(verification.holds() && verification.same_data.is_none());
+            let certificate = verification.evidence[0].certificate().unwrap();
             let machine = &exact.machines()[0];
             let best = objective(&data, machine.weights.as_deref().unwrap(), machine.bias, &params);
             assert!(found <= 1.02 * best, "{} {}: {found} is not near {best}", loss.name(), bias.name());
             assert!(found >= best * (1.0 - 1e-6), "{} {}: {found} is better than {best}", loss.name(), bias.name());
+            let of_exact = machine.evidence.certificate().unwrap();
+            let name = format!("{} {}: {certificate:?} beside {of_exact:?}", loss.name(), bias.name());
+            assert!((certificate.primal / of_exact.primal - found / best).abs() < 1e-9, "{name}");
+            assert!(certificate.dual <= of_exact.primal * (1.0 + 1e-12), "{name}");
+            assert!(certificate.infeasibility < 1e-9 * certificate.primal && certificate.gap >= 0.0, "{name}");
+            assert!(certificate.relative_gap < 0.03, "{name}");
         }
     }
 }

@@ -97,6 +97,11 @@ fn page(model: &Model, verification: &Verification) -> String {
             (Evidence::None(reason), Evidence::None(_)) => {
                 page.text(&format!("{}: no certificate, because {reason}", title(model, machine)));
             }
+            (Evidence::None(_), Evidence::Certificate(found)) if verification.same_data.is_none() => {
+                let mut rows = vec![vec![title(model, machine), "found".into()]];
+                rows.extend(found.numbers().into_iter().map(|(name, found)| vec![name.into(), number(found, 8)]));
+                page.table(&rows);
+            }
             (stored, found) => {
                 let words = |evidence: &Evidence| match evidence {
                     Evidence::Certificate(_) => "a certificate".to_string(),
@@ -108,7 +113,7 @@ fn page(model: &Model, verification: &Verification) -> String {
         }
         page.text("");
     }
-    if !verification.same_data {
+    if verification.same_data == Some(false) {
         page.text("false: the data is not the data that the model was trained on (its hash differs)");
     }
     for disagreement in &verification.disagreements {
@@ -124,9 +129,11 @@ fn page(model: &Model, verification: &Verification) -> String {
     if verification.holds() {
         let certified = verification.evidence.iter().any(|evidence| evidence.certificate().is_some())
             || verification.joint.as_ref().is_some_and(|evidence| evidence.certificate().is_some());
-        page.text(match certified {
-            true => "true: every number of the certificate was found again",
-            false => "there is no certificate to check; the data is the training data",
+        page.text(match (verification.same_data, certified) {
+            (None, true) => "the model learnt from a stream and says nothing of this; it is what its weights are worth on these rows",
+            (None, false) => "there is no certificate to check, and the model does not know what data it was trained on",
+            (_, true) => "true: every number of the certificate was found again",
+            (_, false) => "there is no certificate to check; the data is the training data",
         });
     }
     page.finish()

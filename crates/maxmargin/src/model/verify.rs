@@ -4,14 +4,14 @@ use serde::Serialize;
 
 use super::{Machine, Model, Network};
 use crate::certificate::joint::JointEvidence;
-use crate::certificate::{Evidence, borderline, certify, decision_values};
+use crate::certificate::{Evidence, borderline, certify, decision_values, dual_point};
 use crate::control::Stop;
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::kernel::{Points, expand};
 use crate::problem::Task;
 use crate::problem::{FromNu, MarginProblem};
-use crate::solver::{Decision, Solution};
+use crate::solver::{Decision, Solution, SolverKind};
 use crate::training::{Answers, joint_problem, machine_problem, network_errors, row_weights, targets, training_errors};
 use crate::workers::Workers;
 
@@ -21,9 +21,10 @@ pub(super) const AGREEMENT: f64 = 1e-6;
 /// What was found when a model's certificates were computed anew.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verification {
-    /// Whether the data is the training data, by its hash.
-    pub same_data: bool,
-    /// The evidence computed anew, one a machine; none for classes that were trained together.
+    /// Whether the data is the training data, by its hash; `None` when the model keeps none, because it learnt from a stream.
+    pub same_data: Option<bool>,
+    /// The evidence computed anew, one a machine; none for classes that were trained together. For a model from a stream it is computed
+    /// for the first time, from the weights and these rows.
     pub evidence: Vec<Evidence>,
     /// The evidence computed anew for classes that were trained together.
     pub joint: Option<JointEvidence>,
@@ -34,7 +35,7 @@ pub struct Verification {
 impl Verification {
     /// Whether the stored certificates are true of this data.
     pub fn holds(&self) -> bool {
-        self.same_data && self.disagreements.is_empty()
+        self.same_data != Some(false) && self.disagreements.is_empty()
     }
 }
 
@@ -73,7 +74,8 @@ impl Model {
         let codes = self.true_codes(data)?;
         let targets = parts.task.is_regression().then(|| targets(data)).transpose()?;
         let mut verification = Verification {
-            same_data: [data, &selected].iter().any(|data| data.fingerprint() == parts.fingerprint),
+            same_data: (!self.is_from_stream())
+                .then(|| [data, &selected].iter().any(|data| data.fingerprint() == parts.fingerprint)),
             evidence: Vec::new(),
             joint: None,
             disagreements: Vec::new(),
@@ -93,6 +95,11 @@ impl Model {
             let answers = Answers { codes: &codes, targets: targets.as_deref(), weights };
             let (problem, _) = machine_problem(&parts.kernel, &points, workers, answers, machine.pairing, parts)?;
             let Found { evidence, values } = self.certify_again(&problem, machine);
+            if self.is_from_stream() {
+                // What it says of itself is of rows before they were learnt.
+                verification.evidence.push(evidence);
+                continue;
+            }
             let size = Size::new(&problem, &values, parts.tolerance);
             compare(number, machine, &evidence, &size, &mut verification.disagreements);
             let errors = training_errors(&problem, &values);
@@ -132,6 +139,11 @@ impl Model {
             verification.evidence = machines.iter().map(|machine| machine.evidence.clone()).collect();
         }
         Ok(())
+    }
+
+    /// Whether the rows streamed by, and left neither a hash nor dual variables.
+    fn is_from_stream(&self) -> bool {
+        self.parts().solver == SolverKind::Sgd.name() && self.parts().fingerprint.is_empty()
     }
 
     /// The class of each row, as training saw it.
@@ -175,6 +187,7 @@ impl Model {
             let evidence = Evidence::None(format!("training row {} is not of this machine's classes", row + 1));
             return Found { evidence, values };
         }
+        let alpha = if self.is_from_stream() { dual_point(problem, &values) } else { alpha };
         let (stop, iterations, notes) = (Stop::Converged, 0, Vec::new());
         let solution = Solution {
             from_nu: FromNu::Nothing,

@@ -11,7 +11,7 @@ use crate::training::Penalty;
 
 /// Why there is no certificate.
 const NO_CERTIFICATE: &str = "rows that stream by leave no dual variables behind, and without them the distance from the \
-                              optimum is not known";
+                              optimum is not known; verify finds it where the rows fit into memory";
 
 impl StreamingSgd {
     /// The model as it is now: the average (ST.4), or the last w where none is asked for. Rows that wait for their batch to
