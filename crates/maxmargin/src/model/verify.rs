@@ -141,9 +141,10 @@ impl Model {
         Ok(())
     }
 
-    /// Whether the rows streamed by, and left neither a hash nor dual variables.
+    /// Whether the rows streamed by, and left neither a hash nor dual variables. Such a model claims nothing that could be false.
     fn is_from_stream(&self) -> bool {
-        self.parts().solver == SolverKind::Sgd.name() && self.parts().fingerprint.is_empty()
+        let claims = self.machines().iter().any(|machine| machine.evidence.certificate().is_some());
+        self.parts().solver == SolverKind::Sgd.name() && self.parts().fingerprint.is_empty() && !claims
     }
 
     /// The class of each row, as training saw it.
@@ -347,6 +348,14 @@ mod tests {
             parts.machines[0].training_errors -= 1;
             assert_eq!(verify(&Model::new(parts).unwrap(), &data).disagreements[0].name, "training errors");
         }
+    }
+
+    #[test]
+    fn a_certificate_is_checked_also_where_the_model_says_that_it_learnt_from_a_stream() {
+        let (data, model) = trained(KernelParams::Linear);
+        let mut parts = model.parts().clone();
+        (parts.solver, parts.fingerprint) = (SolverKind::Sgd.name().into(), String::new());
+        assert!(!verify(&Model::new(parts).unwrap(), &data).holds());
     }
 
     #[test]
