@@ -11,7 +11,7 @@ use crate::error::{Error, quoted};
 use crate::kernel::{Points, expand};
 use crate::problem::Task;
 use crate::problem::{FromNu, MarginProblem};
-use crate::solver::{Decision, Solution, SolverKind};
+use crate::solver::{Decision, Settings, Solution, SolverKind};
 use crate::training::{Answers, joint_problem, machine_problem, network_errors, row_weights, targets, training_errors};
 use crate::workers::Workers;
 
@@ -199,7 +199,9 @@ impl Model {
             iterations,
             notes,
         };
-        let evidence = match (&machine.evidence, certify(problem, &solution, self.parts().tolerance)) {
+        // A stream promises no tolerance, but rows are counted with one.
+        let tolerance = if self.is_from_stream() { Settings::default().tolerance } else { self.parts().tolerance };
+        let evidence = match (&machine.evidence, certify(problem, &solution, tolerance)) {
             (Evidence::None(reason), Evidence::None(_)) => Evidence::None(reason.clone()),
             (_, evidence) => evidence,
         };
