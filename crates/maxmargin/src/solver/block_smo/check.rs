@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::choice::Levels;
-use super::rows::KernelRows;
+use super::rows::{KernelRows, Move};
 use super::{Engine, WORK_A_POLL};
 use crate::control::{Control, Progress, Stop, poll_keeping};
 use crate::problem::Coupling;
@@ -16,6 +16,10 @@ const LEAST_ERROR: f64 = 1e-5;
 
 /// Rows off the margin that the error is seen at, about.
 const SAMPLE: usize = 256;
+
+/// When more rows than this part of the support vectors have moved, what is known in double precision is computed from 0: there, each
+/// kernel value serves two rows.
+const MOST_MOVED: f64 = 0.5;
 
 /// How often u is computed anew before `smo` takes over.
 const MOST_RENEWALS: u64 = 4;
@@ -57,38 +61,53 @@ impl<T: Real> Engine<'_, T> {
         ControlFlow::Continue(())
     }
 
-    /// Looks at the variables that were set aside at 0: `true` when some of them violate, which are then active again. Those
-    /// that are support vectors are looked at by [`Engine::renew`], in double precision.
+    /// Looks at the rows that were set aside at 0: `true` when some of their variables violate, which are then active again. Those that
+    /// are support vectors are looked at by [`Engine::renew`], in double precision.
     fn look_again(
         &mut self,
         levels: Levels,
         poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
     ) -> ControlFlow<Option<Stop>, bool> {
-        let away: Vec<usize> = (0..self.alpha.len()).filter(|&k| !self.active[k] && self.alpha[k] == 0.0).collect();
-        if away.is_empty() {
-            return ControlFlow::Continue(false);
+        let is_at_zero = |row: usize| self.twins.variables(row).all(|k| !self.active[k] && self.alpha[k] == 0.0);
+        let rows: Vec<usize> = (0..self.twins.rows()).filter(|&row| is_at_zero(row)).collect();
+        if !rows.is_empty() {
+            for (row, sum) in self.sums_aside(&rows, poll)? {
+                self.twins.variables(row).for_each(|k| self.value[k] = self.value_of(k, sum));
+            }
+            self.aside.note(rows.into_iter(), &self.alpha);
         }
-        // Where a twin is active, both are up to date.
-        let mut stale: Vec<usize> = away.iter().map(|&k| self.twins.row(k)).collect();
-        stale.sort_unstable();
-        stale.dedup();
-        stale.retain(|&row| self.twins.variables(row).all(|k| !self.active[k]));
-        let rows: Vec<usize> = stale.iter().map(|&row| self.problem.rows()[row]).collect();
-        let mut sums = KernelRows::new(self.tiles, &rows, self.problem.gram().workers(), 0);
-        let moves = self.all_moves();
-        let at_once = ((WORK_A_POLL / (stale.len().max(1) as f64 * self.tiles.cost())) as usize).max(1);
-        for part in moves.chunks(at_once) {
-            poll()?;
-            sums.add_passing(part);
-        }
-        let mut value = std::mem::take(&mut self.value);
-        sums.visit(|place, sum| {
-            self.twins.variables(stale[place as usize]).for_each(|k| value[k] = self.value_of(k, sum));
-        });
-        self.value = value;
-        let violating: Vec<usize> = away.into_iter().filter(|&k| !self.view().is_settled(k, &levels)).collect();
+        // The other variable of a row that is set aside at a bound waits with it.
+        let waits = |k: usize| self.twins.other(k).is_some_and(|twin| !self.active[twin] && self.alpha[twin] > 0.0);
+        let away = (0..self.alpha.len()).filter(|&k| !self.active[k] && self.alpha[k] == 0.0 && !waits(k));
+        let violating: Vec<usize> = away.filter(|&k| !self.view().is_settled(k, &levels)).collect();
         self.bring_back(&violating);
         ControlFlow::Continue(!violating.is_empty())
+    }
+
+    /// u of rows that were set aside, with what they lack (B.3), or from 0 where that is less.
+    fn sums_aside(
+        &self,
+        rows: &[usize],
+        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
+    ) -> ControlFlow<Option<Stop>, Vec<(usize, f64)>> {
+        let all = self.all_moves();
+        let mut found = Vec::with_capacity(rows.len());
+        for (past, rows) in self.aside.groups(rows) {
+            let since = past.map(|past| self.moves_since(past)).filter(|since| since.len() < all.len());
+            let moves = since.as_ref().unwrap_or(&all);
+            let places: Vec<usize> = rows.iter().map(|&row| self.problem.rows()[row]).collect();
+            let mut sums = KernelRows::new(self.tiles, &places, self.problem.gram().workers(), 0);
+            let at_once = ((WORK_A_POLL / (rows.len() as f64 * self.tiles.cost())) as usize).max(1);
+            for part in moves.chunks(at_once) {
+                poll()?;
+                sums.add_passing(part);
+            }
+            sums.visit(|place, sum| {
+                let row = rows[place as usize];
+                found.push((row, if since.is_some() { self.sum_of(row) + sum } else { sum }));
+            });
+        }
+        ControlFlow::Continue(found)
     }
 
     /// Makes variables active again, whose v is up to date.
@@ -107,11 +126,13 @@ impl<T: Real> Engine<'_, T> {
     /// Computes v anew in double precision: of all support vectors and of a sample of the others; and then, the error of the
     /// rest being known, of those that it could put on the other side of the margin.
     fn renew(&mut self, poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>) -> ControlFlow<Option<Stop>> {
-        let support: Vec<usize> = (0..self.alpha.len()).filter(|&k| self.alpha[k] > 0.0).collect();
-        let error = self.renew_support(&support, poll)?;
-        let others: Vec<usize> = (0..self.alpha.len()).filter(|&k| self.alpha[k] == 0.0).collect();
+        self.catch_up(poll)?;
+        let moves = self.all_moves();
+        let (support, others): (Vec<usize>, Vec<usize>) = (0..self.alpha.len()).partition(|&k| self.alpha[k] > 0.0);
         let sample: Vec<usize> = others.iter().copied().step_by(others.len().div_ceil(SAMPLE).max(1)).collect();
-        let error = error.max(self.renew_values(&sample, &support, poll)?);
+        self.know(&support, &moves, poll)?;
+        self.know(&sample, &moves, poll)?;
+        let error = self.take(&support).max(self.take(&sample));
         let gradient = self.gradient();
         let multiplier = |sign: f64| match self.problem.coupling() {
             Coupling::None => 0.0,
@@ -122,13 +143,90 @@ impl<T: Real> Engine<'_, T> {
         let near = |&k: &usize| {
             let slope = gradient[k] - self.problem.signs()[k] * multipliers[self.view().side(k)];
             // Also where it is not a number.
-            self.alpha[k] == 0.0 && !(slope > NEAR * error.max(LEAST_ERROR))
+            !(slope > NEAR * error.max(LEAST_ERROR))
         };
-        let near: Vec<usize> = (0..self.alpha.len()).filter(near).collect();
-        self.renew_values(&near, &support, poll)?;
+        let near: Vec<usize> = others.into_iter().filter(near).collect();
+        self.know(&near, &moves, poll)?;
+        self.take(&near);
         let sums = self.sums();
         self.rows.replace(|row, _| sums[row as usize]);
         ControlFlow::Continue(())
+    }
+
+    /// Brings what is known in double precision to the α of now (B.3), or forgets it when that is less work.
+    fn catch_up(&mut self, poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>) -> ControlFlow<Option<Stop>> {
+        let known = self.exact.known();
+        if !known.is_empty() {
+            let moves = self.moves_since(self.exact.alpha());
+            if moves.len() as f64 > MOST_MOVED * self.all_moves().len() as f64 {
+                self.exact.forget();
+            } else {
+                let sums = self.products(&known, &moves, poll)?;
+                self.exact.add(sums.into_iter());
+            }
+        }
+        self.exact.begin_at(&self.alpha, self.twins.rows());
+        ControlFlow::Continue(())
+    }
+
+    /// Computes u of those of these variables whose it is not known, in double precision. Where nothing is known, they are the
+    /// support vectors, and each kernel value is computed once for both of its rows.
+    fn know(
+        &mut self,
+        variables: &[usize],
+        support: &[Move],
+        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
+    ) -> ControlFlow<Option<Stop>> {
+        let mut rows: Vec<usize> = variables.iter().map(|&k| self.twins.row(k)).collect();
+        rows.retain(|&row| !self.exact.is_known(row));
+        rows.sort_unstable();
+        rows.dedup();
+        let sums = if rows.len() == support.len() && support.iter().all(|one| rows.binary_search(&one.row).is_ok()) {
+            rows = support.iter().map(|one| one.row).collect();
+            let places: Vec<usize> = support.iter().map(|one| one.place as usize).collect();
+            let coefficients: Vec<f64> = support.iter().map(|one| one.amount).collect();
+            let at_once = (WORK_A_POLL / self.tiles.cost()) as usize;
+            self.problem.gram().symmetric_product(&places, &coefficients, at_once, poll)?
+        } else {
+            self.products(&rows, support, poll)?
+        };
+        self.exact.note(rows.into_iter().zip(sums));
+        ControlFlow::Continue(())
+    }
+
+    /// `Σ_j amount_j K_jk` for rows k, in double precision.
+    fn products(
+        &self,
+        rows: &[usize],
+        moves: &[Move],
+        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
+    ) -> ControlFlow<Option<Stop>, Vec<f64>> {
+        let left: Vec<usize> = rows.iter().map(|&row| self.problem.rows()[row]).collect();
+        let right: Vec<usize> = moves.iter().map(|one| one.place as usize).collect();
+        let coefficients: Vec<f64> = moves.iter().map(|one| one.amount).collect();
+        let at_once = ((WORK_A_POLL / 4.0 / (right.len().max(1) as f64 * self.tiles.cost())) as usize).max(64);
+        let mut sums = Vec::with_capacity(rows.len());
+        for left in left.chunks(at_once) {
+            poll()?;
+            sums.extend(self.problem.gram().product(left, &right, &coefficients));
+        }
+        ControlFlow::Continue(sums)
+    }
+
+    /// v of variables whose u is known in double precision. Hands back the largest change.
+    fn take(&mut self, variables: &[usize]) -> f64 {
+        let mut error = 0.0f64;
+        for &k in variables {
+            let Some(sum) = self.exact.sum(self.twins.row(k)) else { continue };
+            let value = self.value_of(k, sum);
+            // What was set aside is not up to date, and says nothing of the precision.
+            if self.active[k] {
+                error = error.max((value - self.value[k]).abs());
+            }
+            self.value[k] = value;
+            self.match_twin(k);
+        }
+        error
     }
 
     /// The same where the block holds all kernel values in double precision.
@@ -142,53 +240,5 @@ impl<T: Real> Engine<'_, T> {
         }
         let sums = self.sums();
         self.rows.replace(|row, _| sums[row as usize]);
-    }
-
-    /// v of all support vectors in double precision, each kernel value computed once for both of its rows. Hands back the largest change.
-    fn renew_support(
-        &mut self,
-        support: &[usize],
-        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
-    ) -> ControlFlow<Option<Stop>, f64> {
-        let rows: Vec<usize> = support.iter().map(|&k| self.problem.rows()[k]).collect();
-        let coefficients: Vec<f64> = support.iter().map(|&k| self.problem.signs()[k] * self.alpha[k]).collect();
-        let at_once = (WORK_A_POLL / self.tiles.cost()) as usize;
-        let sums = self.problem.gram().symmetric_product(&rows, &coefficients, at_once, poll)?;
-        ControlFlow::Continue(self.take_sums(support, sums))
-    }
-
-    /// v of some variables in double precision. Hands back the largest change.
-    fn renew_values(
-        &mut self,
-        variables: &[usize],
-        support: &[usize],
-        poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>,
-    ) -> ControlFlow<Option<Stop>, f64> {
-        let rows = |list: &[usize]| -> Vec<usize> { list.iter().map(|&k| self.problem.rows()[k]).collect() };
-        let (left, right) = (rows(variables), rows(support));
-        let coefficients: Vec<f64> = support.iter().map(|&k| self.problem.signs()[k] * self.alpha[k]).collect();
-        let at_once = ((WORK_A_POLL / 4.0 / (right.len().max(1) as f64 * self.tiles.cost())) as usize).max(64);
-        let mut error = 0.0f64;
-        for (variables, left) in variables.chunks(at_once).zip(left.chunks(at_once)) {
-            poll()?;
-            let sums = self.problem.gram().product(left, &right, &coefficients);
-            error = error.max(self.take_sums(variables, sums));
-        }
-        ControlFlow::Continue(error)
-    }
-
-    /// v of some variables from their u. Hands back the largest change.
-    fn take_sums(&mut self, variables: &[usize], sums: Vec<f64>) -> f64 {
-        let mut error = 0.0f64;
-        for (&k, sum) in variables.iter().zip(sums) {
-            let value = self.value_of(k, sum);
-            // What was set aside is not up to date, and says nothing of the precision.
-            if self.active[k] {
-                error = error.max((value - self.value[k]).abs());
-            }
-            self.value[k] = value;
-            self.match_twin(k);
-        }
-        error
     }
 }

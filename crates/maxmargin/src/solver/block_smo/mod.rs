@@ -20,6 +20,8 @@
 //! then above the tolerance, the search goes on from the better u, so that single precision limits the speed and not the
 //! result. When that does not help, or blocks no longer gain, `smo` goes on from here in double precision.
 //!
+//! A problem of one class begins at what a sample of its rows points to (`sample.rs`).
+//!
 //! A problem that one block can hold is held in double precision from the start, with the values within a class from the pool
 //! that all machines share (`values.rs`): then there is nothing to look at again.
 //!
@@ -30,10 +32,13 @@
 //!
 //! **References.** Fan, Chen, Lin 2005 (pairs); Joachims 1999 (blocks, shrinking); Wen et al. 2018 (keeping half of a block).
 
+mod aside;
 mod block;
 mod check;
 mod choice;
+mod exact;
 mod rows;
+mod sample;
 mod slab;
 mod slots;
 mod snapshot;
@@ -51,8 +56,10 @@ use crate::error::Error;
 use crate::kernel::{ClassValues, Packed, Tiles};
 use crate::problem::{DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
+use aside::Aside;
 use block::Block;
 use choice::{Levels, View};
+use exact::Exact;
 use rows::{KernelRows, Move};
 use twins::Twins;
 
@@ -125,7 +132,7 @@ pub(crate) fn own_bytes(matrix: &Matrix, rows: usize, precision: Precision) -> u
     let size = if precision == Precision::Double || rows <= WHOLE_ROWS as u64 { 8 } else { 4 };
     let row_entries = matrix.entries() as u64 / matrix.rows().max(1) as u64;
     let slots = (matrix.columns() as u64).min(row_entries.saturating_mul(f32::LANES as u64));
-    20 * 8 * rows + block * block * size + rows * slots * size
+    28 * 8 * rows + block * block * size + rows * slots * size
 }
 
 pub(super) fn solve(
@@ -150,8 +157,8 @@ fn solve_dual(
     let tiles = Tiles::<f64>::new(problem.gram().kernel(), problem.gram().points());
     let double = settings.precision == Precision::Double || is_whole(problem, &tiles) || !fits_single(problem);
     let end = match double {
-        true => Engine::<f64>::new(problem, memory, start).run(settings, control),
-        false => Engine::<f32>::new(problem, memory, start).run(settings, control),
+        true => run::<f64>(problem, settings, memory, start, control),
+        false => run::<f32>(problem, settings, memory, start, control),
     };
     match end {
         End::Solution(solution) => solution,
@@ -165,6 +172,21 @@ fn solve_dual(
             DualSolution { iterations: iterations + solution.iterations, ..solution }
         }
     }
+}
+
+/// The engine, from a start that a sample may have found.
+fn run<T: Real>(
+    problem: &DualProblem<'_>,
+    settings: &Settings,
+    memory: u64,
+    start: Start,
+    control: &mut dyn Control,
+) -> End {
+    let found = match start {
+        Start::Scratch => sample::start::<T>(problem, settings, memory, control),
+        _ => None,
+    };
+    Engine::<T>::new(problem, memory, found.unwrap_or(start)).run(settings, control)
 }
 
 /// Whether all numbers stay far from where single precision ends.
@@ -209,6 +231,10 @@ struct Engine<'a, T: Real> {
     alpha: Vec<f64>,
     /// (B.1): up to date for active variables, and for all once they were looked at again. Where one of two twins is up to date, both are.
     value: Vec<f64>,
+    /// Of which α the u of rows is that were set aside.
+    aside: Aside,
+    /// What of u is known in double precision.
+    exact: Exact,
     active: Vec<bool>,
     /// How often a variable looked settled, one look after the other.
     settled: Vec<u64>,
@@ -257,6 +283,8 @@ impl<'a, T: Real> Engine<'a, T> {
             block: Block::new(),
             alpha: vec![0.0; variables],
             value: vec![0.0; variables],
+            aside: Aside::new(twins.rows()),
+            exact: Exact::default(),
             active: vec![true; variables],
             settled: vec![0; variables],
             working: Vec::new(),
@@ -431,6 +459,13 @@ impl<'a, T: Real> Engine<'a, T> {
         self.twins.by_row(moves.map(|variable| (variable, amount(variable))), self.problem.rows())
     }
 
+    /// What has moved since α was this.
+    fn moves_since(&self, before: &[f64]) -> Vec<Move> {
+        let amount = |(k, before): (usize, &f64)| (k, self.problem.signs()[k] * (self.alpha[k] - before));
+        let amounts = before.iter().enumerate().map(amount).filter(|(_, amount)| *amount != 0.0);
+        self.twins.by_row(amounts, self.problem.rows())
+    }
+
     /// Gives the other variable of a row the same u.
     fn match_twin(&mut self, k: usize) {
         if let Some(twin) = self.twins.other(k) {
@@ -481,6 +516,11 @@ impl<'a, T: Real> Engine<'a, T> {
     /// The variables that are not set aside.
     fn active(&self) -> impl Iterator<Item = usize> {
         (0..self.alpha.len()).filter(|&k| self.active[k])
+    }
+
+    /// Whether a row has a variable that is not set aside.
+    fn is_active(&self, row: usize) -> bool {
+        self.twins.variables(row).any(|k| self.active[k])
     }
 
     fn choose(&mut self, levels: Levels) {
@@ -553,9 +593,14 @@ impl<'a, T: Real> Engine<'a, T> {
         if (leaving as f64) < WORTH_IT * self.rows.active() as f64 {
             return;
         }
+        // What leaves takes its u along.
+        self.refresh();
+        let had: Vec<usize> = (0..self.twins.rows()).filter(|&row| self.is_active(row)).collect();
         for k in 0..self.alpha.len() {
             self.active[k] &= self.settled[k] < PATIENCE;
         }
+        let left: Vec<usize> = had.into_iter().filter(|&row| !self.is_active(row)).collect();
+        self.aside.note(left.into_iter(), &self.alpha);
         self.reactivate_rows(&[]);
     }
 
