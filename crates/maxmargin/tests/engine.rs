@@ -12,7 +12,7 @@ use maxmargin::checkpoint::MachineState;
 use maxmargin::data::{Dataset, Label, Labels, Matrix, generate};
 use maxmargin::kernel::{Custom, Gamma, KernelParams};
 use maxmargin::model::Multiclass;
-use maxmargin::problem::{Bias, Loss};
+use maxmargin::problem::{Bias, Loss, Task};
 use maxmargin::solver::{Precision, Settings, SolverKind};
 use maxmargin::training::{Beginning, Penalty};
 use maxmargin::{Checkpoint, Control, Model, Progress, Stop, TrainingParams, Unattended, Workers};
@@ -440,6 +440,51 @@ fn a_checkpoint_of_absurd_numbers_ends_in_a_model_all_the_same() {
             }
         }
     }
+}
+
+/// Many rows of a curve with noise, for tasks other than two classes.
+fn noisy_curve(rows: usize, seed: u64) -> Dataset {
+    let mut generator = Pcg64::seed_from_u64(seed);
+    let points: Vec<f64> = (0..2 * rows).map(|_| generator.random_range(-2.0..2.0)).collect();
+    let target = |x: &[f64]| (2.0 * x[0]).sin() + x[1] * x[1] + 0.4 * normal(&mut generator);
+    let targets: Vec<f64> = points.chunks(2).map(target).collect();
+    let labels = Labels::new(targets.iter().map(|target| Label::new(target.to_string())));
+    Dataset::new(Matrix::dense(rows, 2, points).unwrap(), labels).unwrap()
+}
+
+#[test]
+fn what_is_remembered_between_checks_is_in_the_certificate_and_in_the_checkpoint() {
+    let data = noisy_curve(2600, 3);
+    let mut remembered = 0;
+    for task in [Task::Regression { epsilon: 0.1 }, Task::NuRegression { nu: 0.4 }, Task::OneClass { nu: 0.1 }] {
+        let params = TrainingParams {
+            task,
+            kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) },
+            penalty: Penalty::C(10.0),
+            solver: Some(SolverKind::BlockSmo),
+            settings: Settings { tolerance: TOLERANCE, ..Settings::default() },
+            ..TrainingParams::default()
+        };
+        let training = params.check().unwrap();
+        let mut counted = KeepAt { polls: 0, at: u64::MAX, kept: None };
+        let model = training.fit(&data, &Workers::none(), &mut counted).unwrap();
+        assert_eq!(model.stop(), Stop::Converged, "{task:?}");
+        assert!(model.verify(&data, &Workers::none()).unwrap().holds(), "{task:?}");
+        let content = |model: &Model| format!("{:?}", model.parts());
+        // The polls of the last checks, and one before.
+        for at in (counted.polls.saturating_sub(6)..=counted.polls).chain([counted.polls / 2]) {
+            let mut control = KeepAt { polls: 0, at, kept: None };
+            training.fit(&data, &Workers::none(), &mut control).unwrap();
+            let Some(kept) = control.kept else { continue };
+            let MachineState::Running { snapshot, .. } = &kept.machines[0] else { continue };
+            // Beside the objective: what rows were set aside with, or are known in double precision.
+            remembered += u64::from(snapshot.numbers.len() > 1);
+            let beginning = Beginning::Checkpoint(kept);
+            let again = training.fit_from(&data, beginning, &Workers::none(), &mut Unattended).unwrap();
+            assert_eq!(content(&again), content(&model), "{task:?}, poll {at} of {}", counted.polls);
+        }
+    }
+    assert!(remembered >= 6, "{remembered}");
 }
 
 #[test]
