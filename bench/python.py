@@ -9,12 +9,14 @@ from failure import exit_with
 from measure import OURS, Settings, measure, methods
 from options import add_common, settings_of
 from python_table import write_python_table
-from record import begin
+from record import Record, begin
 from rounds import run_rounds
 from sets import QUICK_ROWS, Prepared, Problem, chosen, data_folder, prepared
 
 # Rounds of our own program and package: a few hundredths are to be told apart, which takes more of them than ratios to a peer do.
 OWN_ROUNDS = 15
+# Seconds of fits of the program, at most: long fits need fewer rounds.
+OWN_SECONDS = 30
 
 
 def main() -> None:
@@ -38,9 +40,16 @@ def main() -> None:
         one = partial(measured, problem=problem, prepared=data, settings=settings)
         run_rounds(record, problem.name, all_methods(peers, data), repeats, one)
         if not arguments.quick:
-            run_rounds(record, problem.name, all_methods([], data), max(repeats, OWN_ROUNDS), one)
+            run_rounds(record, problem.name, all_methods([], data), own_rounds(record, problem.name, repeats), one)
         write_python_table(record.content, record.path.with_name("python.md"))
     print(f"written: {record.path} and {record.path.with_name('python.md')}")
+
+
+def own_rounds(record: Record, name: str, repeats: int) -> int:
+    """How often our program and package are measured, by the first fit of the program."""
+    first = next((found.get("fit_seconds") for found in record.of(set=name, method=OURS, round=0)), None)
+    affordable = int(OWN_SECONDS / first) if first else 0
+    return max(repeats, min(OWN_ROUNDS, affordable))
 
 
 def all_methods(peers: list[str], prepared: Prepared) -> list[str]:
