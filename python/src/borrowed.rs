@@ -1,4 +1,4 @@
-//! Memory of numpy arrays as ours, without a copy. This is the only file with unsafe code.
+//! Memory of numpy arrays as ours, without a copy. This is the only file of the module with unsafe code.
 
 #![allow(unsafe_code)]
 

@@ -6,7 +6,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `borrowed.rs` | numpy's memory as ours, without a copy: the only unsafe code |
+//! | `borrowed.rs` | numpy's memory as ours, without a copy: the only unsafe code here |
 //! | `data.rs` | `Data`: a matrix of finite numbers |
 //! | `door.rs` | the one way out of the interpreter and back: its lock released, Ctrl-C heard, panics caught |
 //! | `control.rs` | time limits, interrupts, history and checkpoints while a solver runs |
@@ -29,6 +29,10 @@ mod params;
 mod stream;
 
 use pyo3::prelude::*;
+
+/// What a fit touches once and then gives back would cost much in small pages. numpy's arrays are not made by it.
+#[global_allocator]
+static ALLOCATOR: maxmargin_pages::LargePages = maxmargin_pages::LargePages;
 
 /// The module `maxmargin._engine`.
 #[pymodule]

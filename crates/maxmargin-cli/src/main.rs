@@ -17,6 +17,10 @@ mod report;
 mod size;
 mod time_left;
 
+/// Data is touched once, in the order in which it is read: small pages would cost as much as the reading.
+#[global_allocator]
+static ALLOCATOR: maxmargin_pages::LargePages = maxmargin_pages::LargePages;
+
 fn main() -> std::process::ExitCode {
     exit::say_when_it_is_our_bug();
     interrupt::listen();

@@ -315,6 +315,11 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
     let products: Vec<f64> = match &solution.decision {
         Decision::Linear { weights: own, bias: own_bias } => {
             let (weights, bias) = problem.weights_of_coefficients(&signed);
+            let square = problem::dot(&weights, &weights) + bias * bias;
+            if problem.loss() == Loss::Logistic && square.is_finite() {
+                // Its violation is the primal's, which asks for no u.
+                return (square, logistic_violation(problem, solution, values));
+            }
             // Where w is made of these very coefficients, its products are known.
             match weights == *own && (problem.bias() != Bias::Folded || bias == *own_bias) {
                 true => values.iter().map(|value| value - (own_bias - bias)).collect(),
@@ -370,12 +375,13 @@ fn logistic_violation(problem: &MarginProblem<'_>, solution: &Solution, values: 
     let Decision::Linear { weights, bias } = &solution.decision else {
         return f64::INFINITY;
     };
-    let pulls: Vec<f64> = (0..problem.len())
-        .map(|i| {
+    let mut pulls = vec![0.0; problem.len()];
+    problem.workers().fill_chunks(&mut pulls, ROWS_A_CHUNK, |start, pulls| {
+        for (i, pull) in (start..).zip(pulls) {
             let sign = problem.signs()[i];
-            sign * Loss::Logistic.dual_of_margin(sign * values[i], problem.costs()[i])
-        })
-        .collect();
+            *pull = sign * Loss::Logistic.dual_of_margin(sign * values[i], problem.costs()[i]);
+        }
+    });
     let (target, _) = problem.weights_of_coefficients(&pulls);
     let of_weights = weights.iter().zip(&target).map(|(w, t)| (w - t).abs()).fold(0.0, f64::max);
     let total: f64 = pulls.iter().sum();

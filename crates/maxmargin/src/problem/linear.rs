@@ -134,6 +134,20 @@ impl<'a> LinearProblem<'a> {
         sharpness * self.costs.iter().sum::<f64>() / self.len().max(1) as f64
     }
 
+    /// `Σ_i −(C_iℓ)*(−c_i)`, what the rows add to the dual.
+    pub(crate) fn dual_terms(&self, coefficients: &[f64]) -> f64 {
+        let term = |i: usize| self.loss.dual_term(coefficients[i], self.targets[i], self.costs[i]);
+        let sums = self.workers.map_chunks(self.len(), ROWS_A_CHUNK, |range| range.map(term).sum::<f64>());
+        sums.iter().sum()
+    }
+
+    /// `Σ_i C_i ℓ(f_i, t_i)`
+    pub(crate) fn losses(&self, values: &[f64]) -> f64 {
+        let loss = |i: usize| self.costs[i] * self.loss.value(self.targets[i], values[i]);
+        let sums = self.workers.map_chunks(self.len(), ROWS_A_CHUNK, |range| range.map(loss).sum::<f64>());
+        sums.iter().sum()
+    }
+
     /// How many parts the rows are cut into: each part sums on its own, in a vector of one number a column. The number depends
     /// on the problem alone, so that the sums do, too.
     fn parts(&self) -> usize {
@@ -148,6 +162,8 @@ impl<'a> LinearProblem<'a> {
     }
 }
 
+/// Rows that a thread sums the terms of at a time.
+const ROWS_A_CHUNK: usize = 8192;
 /// A part pays when it has so many entries for each number that it sums into, and so many at least.
 const ENTRIES_A_COLUMN: u64 = 6;
 const LEAST_ENTRIES: u64 = 20_000;
@@ -233,6 +249,8 @@ pub(crate) struct RowState {
     pub(crate) changes: Vec<f64>,
     /// c′_i of (R.3); empty for losses that are smooth.
     pub(crate) centres: Vec<f64>,
+    /// What the last step of length 1 should have made of c_i, (LP.3); empty where nobody wants to know.
+    pub(crate) foreseen: Vec<f64>,
     /// σ of (R.3)
     pub(crate) sharpness: f64,
 }
@@ -251,6 +269,8 @@ struct Part<'s> {
     coefficients: &'s mut [f64],
     curvatures: &'s mut [f64],
     changes: &'s mut [f64],
+    /// Empty, or one a row.
+    foreseen: &'s mut [f64],
 }
 
 impl<'p, 'a> Passes<'p, 'a> {
@@ -261,13 +281,19 @@ impl<'p, 'a> Passes<'p, 'a> {
 
     /// Goes along a direction, by all of it: f, c and h of every row are those after it, and `Σ c_i x_i` is returned.
     ///
-    /// Without a direction f stays as it is.
+    /// Without a direction f stays as it is. With one, and room for it, the rows keep what it should have made of c, were the slopes of
+    /// the losses straight lines, as near to that as (R.1) allows:
+    ///
+    /// ```text
+    /// c_i − h_i δ_i,   δ_i the change of f_i                                      (LP.3)
+    /// ```
     pub(crate) fn advance(&mut self, state: &mut RowState, direction: Option<&Direction>) -> (Direction, RowSums) {
         let (problem, count) = (self.problem, self.sums.len());
         let (centres, sharpness) = (&state.centres, state.sharpness);
         let mut parts = Vec::with_capacity(count);
         let mut rest =
             (&mut state.values[..], &mut state.coefficients[..], &mut state.curvatures[..], &mut state.changes[..]);
+        let mut foreseen_left = &mut state.foreseen[..];
         for (k, sum) in self.sums.iter_mut().enumerate() {
             let range = problem.range(k, count);
             let length = range.len();
@@ -276,7 +302,9 @@ impl<'p, 'a> Passes<'p, 'a> {
             let (curvatures, curvatures_left) = rest.2.split_at_mut(length);
             let (changes, changes_left) = rest.3.split_at_mut(length);
             rest = (values_left, coefficients_left, curvatures_left, changes_left);
-            parts.push(Part { range, sum, values, coefficients, curvatures, changes });
+            let (foreseen, others) = foreseen_left.split_at_mut(length.min(foreseen_left.len()));
+            foreseen_left = others;
+            parts.push(Part { range, sum, values, coefficients, curvatures, changes, foreseen });
         }
         let found = problem.workers.map_parts(&mut parts, |part| {
             let centres = if centres.is_empty() { &[][..] } else { &centres[part.range.clone()] };
@@ -374,6 +402,10 @@ fn advance(
             let change = rows.dot(row, &direction.weights) + direction.bias;
             part.changes[k] = change;
             part.values[k] += change;
+            if let Some(foreseen) = part.foreseen.get_mut(k) {
+                let straight = part.coefficients[k] - part.curvatures[k] * change; // (LP.3)
+                *foreseen = problem.loss.clipped(straight, target, cost);
+            }
         }
         let f = part.values[k];
         let centre = centres.get(k).copied().unwrap_or(0.0);

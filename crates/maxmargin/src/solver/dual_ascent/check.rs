@@ -10,7 +10,6 @@ pub(crate) const HUGE: f64 = 1e250;
 pub(super) struct Looked {
     pub(super) primal: f64,
     pub(super) gap: f64,
-    pub(super) violation: f64,
 }
 
 /// Passes over all rows, to check what the sweeps promise.
@@ -79,14 +78,12 @@ impl<'p, 'a> Check<'p, 'a> {
     /// The primal objective that belongs to a gap: `P = D + gap`, D from the coefficients alone.
     pub(super) fn primal_of(&self, gap: f64, climb: &Climb) -> f64 {
         let problem = self.problem;
-        let terms: f64 = (0..problem.len())
-            .map(|i| problem.loss.dual_term(climb.coefficients[i], problem.targets[i], problem.costs[i]))
-            .sum();
+        let terms = problem.dual_terms(&climb.coefficients);
         let folded = if problem.bias == Bias::Folded { climb.sum * climb.sum } else { 0.0 };
         (terms - 0.5 * (dot(&climb.weights, &climb.weights) + folded) + gap).abs().max(1.0)
     }
 
-    /// Primal, gap and violation at the mended coefficients.
+    /// Primal and gap at the mended coefficients.
     pub(super) fn at(&mut self, climb: &Climb) -> Looked {
         let problem = self.problem;
         let end = self.end(climb);
@@ -94,19 +91,21 @@ impl<'p, 'a> Check<'p, 'a> {
         let bias = point.bias;
         let folded = if problem.bias == Bias::Folded { bias * bias } else { 0.0 };
         let norm = dot(&point.weights, &point.weights) + folded;
-        let (mut losses, mut terms) = (0.0, 0.0);
-        for i in 0..problem.len() {
-            let (target, cost) = (problem.targets[i], problem.costs[i]);
-            losses += cost * problem.loss.value(target, values[i]);
-            terms += problem.loss.dual_term(coefficients[i], target, cost);
-        }
-        let violation = match problem.loss {
-            RowLoss::Logistic => self.logistic_violation(&point.weights, bias, values),
-            _ => self.violation(coefficients, values),
-        };
-        let primal = 0.5 * norm + problem.pull_on_bias * bias + losses;
+        let primal = 0.5 * norm + problem.pull_on_bias * bias + problem.losses(values);
+        let gap = primal - (problem.dual_terms(coefficients) - 0.5 * norm);
         self.last = Some(end);
-        Looked { primal, gap: primal - (terms - 0.5 * norm), violation }
+        Looked { primal, gap }
+    }
+
+    /// The violation of the optimality conditions at the mended coefficients.
+    pub(super) fn violation_at(&mut self, climb: &Climb) -> f64 {
+        let end = self.end(climb);
+        let violation = match self.problem.loss {
+            RowLoss::Logistic => self.logistic_violation(&end.point.weights, end.point.bias, &end.values),
+            _ => self.violation(&end.coefficients, &end.values),
+        };
+        self.last = Some(end);
+        violation
     }
 
     /// The largest slope that a coefficient could still follow; with an explicit bias two that differ count together.

@@ -3,20 +3,20 @@
 //! Machines over the same rows (each class against the rest) climb side by side, in lanes: their weights lie next to each other,
 //! `[column][machine]`, so that an entry of a row meets those of all machines in one place of the memory. Each machine
 //! takes its own steps and ends by itself; the order of the rows is common to all.
+//!
+//! The rows of a machine that is alone, and large, are visited by two teams at a time (`teams.rs`).
 
 use std::ops::ControlFlow;
 
-use pulp::Arch;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-use super::check::{Check, Climb, End, HUGE};
-use super::step::{Step, step};
+use super::check::{Check, Climb, End};
+use super::teams::{GROUP, Place, Round, Seen, Teams};
 use crate::control::{Control, Progress, Stop};
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::problem::{Bias, Direction, LinearProblem, RowLoss};
-use crate::simd::vectorised;
 use crate::solver::Settings;
 
 /// The most machines that climb side by side: one vector of the widest registers, and one line of the caches.
@@ -96,9 +96,10 @@ pub(crate) fn first_coefficient(loss: RowLoss, target: f64, cost: f64) -> f64 {
 }
 
 /// Neighbours in memory, which it is quicker to read together: a run. Some runs, other ones in each sweep, make a group, whose rows are
-/// visited in a random order: groups that stay the same from sweep to sweep can take many more sweeps (see `out_of_core`).
+/// visited in a random order: groups that stay the same from sweep to sweep can take many more sweeps (see `out_of_core`). Where there are so
+/// many rows that teams visit them, the rows of a run follow each other.
 const RUN: usize = 16;
-const RUNS_A_GROUP: usize = 32;
+const RUNS_A_GROUP: usize = GROUP / RUN;
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 1_000_000;
 /// A gap is computed once what the sweep has seen of it is within so many times what is asked for.
@@ -109,12 +110,10 @@ const MANY_VISITORS: usize = 2;
 
 /// The machines that climb, and where they are.
 struct Lanes<const L: usize> {
-    /// `[column][machine]`
-    weights: Vec<[f64; L]>,
+    /// w and S of (DA.2)
+    at: Place<L>,
     /// b of (DA.2)
     multipliers: [f64; L],
-    /// S of (DA.2)
-    sums: [f64; L],
     /// ρ of (DA.2)
     strength: f64,
     /// c, `[row][machine]`
@@ -134,19 +133,15 @@ struct Lane {
     outward: f64,
     /// How many rows are left out.
     left_out: usize,
-    violation: f64,
-    gap: f64,
-    moved: f64,
-    size: f64,
+    seen: Seen,
 }
 
 impl<const L: usize> Lanes<L> {
     fn begin(problems: &[LinearProblem<'_>], starts: &[Option<Vec<f64>>], checks: &mut [Check<'_, '_>]) -> Self {
         let shared = &problems[0];
         let mut lanes = Lanes {
-            weights: vec![[0.0; L]; shared.columns()],
+            at: Place { weights: vec![[0.0; L]; shared.columns()], sums: [0.0; L] },
             multipliers: [0.0; L],
-            sums: [0.0; L],
             strength: match shared.bias {
                 Bias::Explicit => mean_square(shared).max(f64::MIN_POSITIVE),
                 Bias::Folded => 1.0,
@@ -166,8 +161,8 @@ impl<const L: usize> Lanes<L> {
                 _ => (0..problem.len()).map(|i| first_coefficient(loss, targets[i], costs[i])).collect(),
             };
             let Direction { weights, bias } = checks[number].combine(&coefficients);
-            lanes.sums[number] = bias - problem.pull_on_bias;
-            lanes.weights.iter_mut().zip(weights).for_each(|(own, weight)| own[number] = weight);
+            lanes.at.sums[number] = bias - problem.pull_on_bias;
+            lanes.at.weights.iter_mut().zip(weights).for_each(|(own, weight)| own[number] = weight);
             lanes.coefficients.iter_mut().zip(coefficients).for_each(|(own, c)| own[number] = c);
             lanes.visit_all(number);
         }
@@ -177,8 +172,8 @@ impl<const L: usize> Lanes<L> {
     /// One machine.
     fn of(&self, number: usize) -> Climb {
         Climb {
-            weights: self.weights.iter().map(|weights| weights[number]).collect(),
-            sum: self.sums[number],
+            weights: self.at.weights.iter().map(|weights| weights[number]).collect(),
+            sum: self.at.sums[number],
             bias: self.bias(number),
             coefficients: self.coefficients.iter().map(|coefficients| coefficients[number]).collect(),
         }
@@ -187,9 +182,11 @@ impl<const L: usize> Lanes<L> {
     /// One machine, to go on alone.
     fn alone(&self, number: usize) -> Lanes<1> {
         Lanes {
-            weights: self.weights.iter().map(|weights| [weights[number]]).collect(),
+            at: Place {
+                weights: self.at.weights.iter().map(|weights| [weights[number]]).collect(),
+                sums: [self.at.sums[number]],
+            },
             multipliers: [self.multipliers[number]],
-            sums: [self.sums[number]],
             strength: self.strength,
             coefficients: self.coefficients.iter().map(|coefficients| [coefficients[number]]).collect(),
             visitors: self.visitors.iter().map(|visitors| visitors >> number & 1).collect(),
@@ -205,9 +202,8 @@ impl<const L: usize> Lanes<L> {
     }
 
     /// What is added to ⟨w, x⟩.
-    #[inline(always)]
     fn bias(&self, number: usize) -> f64 {
-        self.multipliers[number] + self.strength * self.sums[number] // (DA.2)
+        self.multipliers[number] + self.strength * self.at.sums[number] // (DA.2)
     }
 
     /// A machine visits all rows again.
@@ -236,32 +232,27 @@ impl<const L: usize> Lanes<L> {
         control.poll(Progress::default())?;
         let mut random = Pcg64::seed_from_u64(settings.seed);
         let mut active: Vec<u32> = (0..n as u32).filter(|&i| self.visitors[i as usize] != 0).collect();
-        let mut group: Vec<u32> = Vec::with_capacity(RUN * RUNS_A_GROUP);
-        let arch = Arch::new();
+        let mut teams = Teams::new(problems);
         while self.lanes[..problems.len()].iter().any(|lane| lane.ended.is_none()) {
             let whole = self.lanes.map(|lane| lane.left_out == 0);
-            for lane in &mut self.lanes {
-                (lane.violation, lane.gap, lane.moved, lane.size) = (0.0, 0.0, 0.0, 0.0);
-            }
+            self.lanes.iter_mut().for_each(|lane| lane.seen = Seen::default());
             let mut runs: Vec<u32> = (0..active.len().div_ceil(RUN) as u32).collect();
             runs.shuffle(&mut random);
-            for runs in runs.chunks(RUNS_A_GROUP) {
-                let violation = self.lanes.iter().map(|lane| lane.violation).fold(0.0, f64::max);
+            for runs in runs.chunks(RUNS_A_GROUP * teams.groups_a_round()) {
+                let violation = self.lanes.iter().map(|lane| lane.seen.violation).fold(0.0, f64::max);
                 control.poll(Progress { iteration: self.sweeps, violation: Some(violation), ..Progress::default() })?;
-                group.clear();
-                for &run in runs {
-                    group.extend(&active[run as usize * RUN..((run as usize + 1) * RUN).min(active.len())]);
+                teams.clear();
+                for (k, group) in runs.chunks(RUNS_A_GROUP).enumerate() {
+                    let (places, alone) = teams.places_of(k);
+                    let start = places.len();
+                    for &run in group {
+                        places.extend(&active[run as usize * RUN..((run as usize + 1) * RUN).min(active.len())]);
+                    }
+                    if alone {
+                        places[start..].shuffle(&mut random);
+                    }
                 }
-                group.shuffle(&mut random);
-                if L == 1 {
-                    self.visit(problems, rows, &group);
-                } else {
-                    vectorised(
-                        arch,
-                        #[inline(always)]
-                        || self.visit(problems, rows, &group),
-                    );
-                }
+                self.visit(problems, rows, &mut teams);
             }
             self.sweeps += 1;
             for number in 0..problems.len() {
@@ -280,51 +271,27 @@ impl<const L: usize> Lanes<L> {
         ControlFlow::Continue(())
     }
 
-    /// Takes the steps of some rows, in their order.
-    #[inline(always)]
-    fn visit(&mut self, problems: &[LinearProblem<'_>], rows: &impl StoredRows, places: &[u32]) {
-        let shared = &problems[0];
-        let curvature_of_bias = if shared.bias == Bias::Explicit { self.strength } else { 0.0 };
-        for &place in places {
-            let i = place as usize;
-            let (row, square) = (shared.rows[i], shared.square(i) + curvature_of_bias);
-            let products = rows.dot_lanes(row, &self.weights);
-            let mut changes = [0.0; L];
-            let mut moves = false;
-            for (number, problem) in problems.iter().enumerate() {
-                if self.visitors[i] & 1 << number == 0 {
-                    continue;
-                }
-                let (target, cost) = (problem.targets[i], problem.costs[i]);
-                let (f, old) = (products[number] + self.bias(number), self.coefficients[i][number]);
-                let Step { target: new, slope, outward } = step(shared.loss, target, cost, f, old, square);
-                let lane = &mut self.lanes[number];
-                if outward.is_some_and(|by| by > lane.outward) {
-                    self.visitors[i] &= !(1 << number);
-                    lane.left_out += 1;
-                    continue;
-                }
-                lane.gap += cost * shared.loss.value(target, f) - shared.loss.dual_term(old, target, cost) + old * f;
-                lane.size += old * old;
-                if outward.is_some() {
-                    continue;
-                }
-                lane.violation = lane.violation.max(slope.abs());
-                if !(new.is_finite() && slope.abs() < HUGE) {
-                    self.lanes[number].violation = f64::INFINITY;
-                    continue;
-                }
-                let change = new - old;
-                if change != 0.0 {
-                    self.coefficients[i][number] = new;
-                    self.sums[number] += change;
-                    lane.moved += change * change;
-                    changes[number] = change;
-                    moves = true;
-                }
+    /// Takes the steps of the teams' rows.
+    fn visit(&mut self, problems: &[LinearProblem<'_>], rows: &impl StoredRows, teams: &mut Teams<L>) {
+        let round = Round {
+            problems,
+            multipliers: self.multipliers,
+            strength: self.strength,
+            coefficients: &self.coefficients,
+            visitors: &self.visitors,
+            outward: self.lanes.map(|lane| lane.outward),
+        };
+        teams.visit(&round, rows, &mut self.at);
+        for team in teams.all() {
+            for (lane, seen) in self.lanes.iter_mut().zip(&team.seen) {
+                lane.seen.join(seen);
             }
-            if moves {
-                rows.add_lanes(row, &changes, &mut self.weights);
+            for moved in &team.moved {
+                self.coefficients[moved.place as usize] = moved.coefficients;
+            }
+            for &(place, number) in &team.left_out {
+                self.visitors[place as usize] &= !(1 << number);
+                self.lanes[number as usize].left_out += 1;
             }
         }
     }
@@ -338,12 +305,12 @@ impl<const L: usize> Lanes<L> {
         settings: &Settings,
         whole: bool,
     ) {
-        let Lane { violation, gap, moved, size, left_out, .. } = self.lanes[number];
+        let Lane { left_out, seen: Seen { violation, gap, moved, size }, .. } = self.lanes[number];
         if violation == f64::INFINITY {
             return self.end(number, Stop::Diverged);
         }
         let explicit = problems[number].bias == Bias::Explicit;
-        let left = if explicit { self.strength * self.sums[number] } else { 0.0 };
+        let left = if explicit { self.strength * self.at.sums[number] } else { 0.0 };
         self.multipliers[number] += left; // (DA.2)
         self.lanes[number].outward = if violation > 0.0 { violation } else { f64::INFINITY };
         let still = moved.sqrt() <= settings.tolerance * size.sqrt().max(1.0);
@@ -368,7 +335,7 @@ impl<const L: usize> Lanes<L> {
             }
             None if violation.max(left.abs()) <= settings.tolerance && (still || moved == 0.0) => {
                 // The sweep saw each violation before later steps moved: the claim is checked at the end point.
-                if whole && check.at(&self.of(number)).violation <= settings.tolerance {
+                if whole && check.violation_at(&self.of(number)) <= settings.tolerance {
                     return self.end(number, Stop::Converged);
                 }
                 if stalled {

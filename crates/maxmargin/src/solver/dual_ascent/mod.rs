@@ -28,6 +28,7 @@
 mod check;
 mod linear;
 mod step;
+mod teams;
 
 pub(crate) use check::HUGE;
 pub(crate) use linear::{MOST_LANES, first_coefficient};

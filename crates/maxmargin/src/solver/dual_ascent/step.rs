@@ -60,43 +60,49 @@ pub(crate) fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, squa
         }
         RowLoss::Logistic => {
             let alpha = target * old;
-            let slope_at = |a: f64| target * f + square * (a - alpha) + (a / (cost - a)).ln();
-            let slope = slope_at(alpha);
-            let target_alpha = logistic_step(cost, square, alpha, slope_at);
-            Step { target: target * target_alpha, slope, outward: None }
+            let odds = (alpha / (cost - alpha)).ln();
+            let slope = target * f + odds;
+            let free = logistic_step(cost, square, target * f - square * alpha, odds);
+            Step { target: target * free, slope, outward: None }
         }
     }
 }
 
-/// The root of a slope that rises from −∞ at 0 to ∞ at C, by Newton's steps that stay between the bounds.
-fn logistic_step(cost: f64, square: f64, start: f64, slope_at: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (0.0, cost);
-    let mut alpha = start.clamp(f64::MIN_POSITIVE, cost * (1.0 - 1e-15));
-    for _ in 0..100 {
-        let slope = slope_at(alpha);
-        if slope > 0.0 {
-            high = alpha;
+/// Odds beyond which α or C − α cannot be told from 0.
+const LEAST_ODDS: f64 = -700.0;
+const MOST_ODDS: f64 = 36.0;
+
+/// The α at which the slope `r + ‖x‖²α + log(α/(C − α))` is 0, found by its odds `z = log(α/(C − α))`:
+///
+/// ```text
+/// h(z) = r + ‖x‖²C/(1 + exp(−z)) + z = 0,   −r − ‖x‖²C ≤ z ≤ −r               (DA.3)
+/// ```
+///
+/// Since |h″| ≤ h′, Newton's step from an error e leaves e²/2 once that is small; a step that leaves the bracket, or is longer than half of the
+/// one before, halves the bracket instead.
+fn logistic_step(cost: f64, square: f64, r: f64, start: f64) -> f64 {
+    let height = square * cost;
+    let (mut low, mut high) = (-r - height, -r);
+    let mut odds = if start >= low && start <= high { start } else { 0.5 * (low + high) };
+    let mut moved = height;
+    for _ in 0..200 {
+        let part = 1.0 / (1.0 + (-odds).exp());
+        let (value, rise) = (r + height * part + odds, 1.0 + height * part * (1.0 - part));
+        if value > 0.0 {
+            high = odds;
         } else {
-            low = alpha;
+            low = odds;
         }
-        let curvature = square + cost / (alpha * (cost - alpha));
-        let newton = alpha - slope / curvature;
-        let next = if newton > low && newton < high {
-            newton
-        } else if newton <= low {
-            // The root may be many powers of ten nearer to the end.
-            if low > 0.0 { 0.5 * (low + alpha) } else { 0.1 * alpha }
-        } else if high < cost {
-            0.5 * (high + alpha)
-        } else {
-            cost - 0.1 * (cost - alpha)
-        };
-        if (next - alpha).abs() <= 1e-12 * alpha.min(cost - alpha) || next <= 0.0 || next >= cost {
-            return alpha;
+        let newton = odds - value / rise;
+        let serves = newton >= low && newton <= high && (newton - odds).abs() <= 0.5 * moved;
+        let next = if serves { newton } else { 0.5 * (low + high) };
+        moved = (next - odds).abs();
+        odds = next;
+        if moved <= 1e-8 || !moved.is_finite() {
+            break;
         }
-        alpha = next;
     }
-    alpha
+    cost / (1.0 + (-odds.clamp(LEAST_ODDS, MOST_ODDS)).exp())
 }
 
 #[cfg(test)]
@@ -123,6 +129,27 @@ mod tests {
                             let tried = loss.clipped(target * cost * f64::from(k - 500) / 250.0, target, cost);
                             assert!(value(tried) <= value(found) + 1e-12, "{loss:?} {target} {f} {part}");
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_step_of_logistic_loss_ends_where_the_slope_vanishes_however_steep_or_flat_it_is() {
+        for square in [0.0, 1e-12, 1e-3, 1.0, 1e6, 1e12] {
+            for cost in [1e-6, 1.0, 1e6] {
+                for part in [1e-300, 1e-12, 0.5, 1.0 - 1e-12] {
+                    for f in [-1e3, -20.0, 0.0, 3.0, 1e3] {
+                        let found = step(RowLoss::Logistic, -1.0, cost, f, -part * cost, square).target.abs();
+                        let what = format!("{square:e} {cost:e} {part:e} {f}: {found:e}");
+                        assert!(found > 0.0 && found < cost, "{what}");
+                        let slope = |alpha: f64| -f + square * (alpha - part * cost) + (alpha / (cost - alpha)).ln();
+                        // The root lies between neighbours, or beyond what can be told from an end, or from the rounding of the slope.
+                        let (below, above) = (found * (1.0 - 1e-6), found + (cost - found) * 1e-6);
+                        let rounding = 1e-12 * square * cost;
+                        assert!(slope(below) <= rounding || found < 1e-250 * cost, "{what}");
+                        assert!(slope(above) >= -rounding || found > (1.0 - 1e-12) * cost, "{what}");
                     }
                 }
             }

@@ -154,6 +154,7 @@ impl<'p, 'a> Search<'p, 'a> {
             curvatures: vec![0.0; rows],
             changes: vec![0.0; rows],
             centres: Vec::new(),
+            foreseen: Vec::new(),
             sharpness: 1.0,
         };
         // G twice, and a factor of a part of it.

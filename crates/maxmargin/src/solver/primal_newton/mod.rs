@@ -25,6 +25,11 @@
 //! which is the method of multipliers on the dual: it ends at the optimum of the hinge loss itself, and only rows that lie
 //! on the margin are part of (PN.2).
 //!
+//! Near the minimum a point is far nearer to it than its gap of ½‖g‖² says. With logistic loss the step that led there knows better
+//! coefficients: those of (LP.3) have, but for what (R.1) clips, no gradient at all, and the gap at them is what the losses bend along
+//! the step. They are looked at when a gap is asked for and the step gained little. (Squared loss has nothing to bend but where it
+//! begins, and rows that come in there or leave are not foreseen.)
+//!
 //! Where there are many rows, the search begins at the minimum of a sample of them (`sample.rs`); its steps are not counted.
 //!
 //! # Stopping
@@ -57,7 +62,9 @@ use super::start::Start;
 use super::{Decision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowState, RowSums, dot};
+use crate::problem::{
+    Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowLoss, RowState, RowSums, dot,
+};
 use direction::{Directions, System};
 use sample::Sample;
 
@@ -79,6 +86,8 @@ const SMALL_BESIDE_GAP: f64 = 0.2;
 const MOST_ROUGH_STEPS: u64 = 12;
 const ROUGH_GAIN: f64 = 1e-2;
 const ROUGH_GAP: f64 = 3e-2;
+/// The coefficients that a step has foreseen are looked at when the step was to gain less than so many times the gap that is asked for.
+const LIKELY: f64 = 10.0;
 /// The part of a gradient that conjugate gradients may leave at first.
 const LEAST_ACCURACY: f64 = 0.3;
 
@@ -166,6 +175,8 @@ struct Found {
     /// primal − dual at c, which is feasible but for the sum of c with an explicit bias.
     gap: f64,
     sums: RowSums,
+    /// Whether a whole step led there, and foresaw coefficients.
+    foreseen: bool,
 }
 
 impl<'p, 'a> Search<'p, 'a> {
@@ -178,6 +189,7 @@ impl<'p, 'a> Search<'p, 'a> {
             curvatures: vec![0.0; rows],
             changes: vec![0.0; rows],
             centres,
+            foreseen: Vec::new(),
             sharpness: FIRST_SHARPNESS / scale,
         };
         Search {
@@ -276,6 +288,10 @@ impl<'p, 'a> Search<'p, 'a> {
             self.point = start.clone();
         }
         let mut found = self.look(start.as_ref());
+        if matches!(goal, Goal::Settings(settings) if settings.gap.is_some()) && self.problem.loss == RowLoss::Logistic
+        {
+            self.state.foreseen = vec![0.0; self.problem.len()];
+        }
         let first = *self.first.get_or_insert(self.size(&found).sqrt());
         let (mut best, mut idle) = (f64::INFINITY, 0);
         let mut gain = f64::INFINITY;
@@ -298,7 +314,9 @@ impl<'p, 'a> Search<'p, 'a> {
             control.poll(progress)?;
             let done = match goal {
                 Goal::Settings(&Settings { gap: Some(target), .. }) => {
-                    relative <= target && self.mended_gap(&found) <= target * found.primal.abs().max(1.0)
+                    let enough = target * found.primal.abs().max(1.0);
+                    found.gap <= enough && self.mended_gap(&found) <= enough
+                        || found.foreseen && gain <= LIKELY * enough && self.takes_foreseen(&found, enough)
                 }
                 Goal::Settings(settings) => violation <= settings.tolerance,
                 Goal::Rough if self.problem.loss.is_smooth() => gain <= ROUGH_GAIN * found.primal.abs(),
@@ -327,12 +345,11 @@ impl<'p, 'a> Search<'p, 'a> {
             let accuracy =
                 (self.size(&found).sqrt() / first.max(f64::MIN_POSITIVE)).sqrt().clamp(1e-10, LEAST_ACCURACY);
             let mut poll = || control.poll(progress);
-            let bias_ridge = self.bias_ridge(&found);
             let system = System {
                 problem: self.problem,
                 curvatures: &self.state.curvatures,
                 gradient: &found.gradient,
-                bias_ridge,
+                bias_ridge: self.bias_ridge(&found),
                 accuracy,
             };
             let direction = self.directions.find(&system, &mut self.passes, &mut poll)?;
@@ -427,7 +444,13 @@ impl<'p, 'a> Search<'p, 'a> {
             }
             Bias::None => gradient.bias = 0.0,
         }
-        Found { gradient, primal, gap: primal - dual, sums }
+        Found {
+            gradient,
+            primal,
+            gap: primal - dual,
+            sums,
+            foreseen: direction.is_some() && !self.state.foreseen.is_empty(),
+        }
     }
 
     /// What an explicit bias is held by in (PN.2): as much as by a row where none lies on the margin, else by little.
@@ -477,13 +500,30 @@ impl<'p, 'a> Search<'p, 'a> {
             return found.gap;
         }
         let mut coefficients = self.state.coefficients.clone();
-        self.problem.balance(&mut coefficients);
-        let combined = self.passes.combine(&coefficients);
+        self.gap_at(found, &mut coefficients)
+    }
+
+    /// Whether the gap is small enough at the coefficients that the step has foreseen, which are the rows' own then.
+    fn takes_foreseen(&mut self, found: &Found, enough: f64) -> bool {
+        let mut foreseen = std::mem::take(&mut self.state.foreseen);
+        let taken = self.gap_at(found, &mut foreseen) <= enough;
+        if taken {
+            std::mem::swap(&mut self.state.coefficients, &mut foreseen);
+        }
+        self.state.foreseen = foreseen;
+        taken
+    }
+
+    /// The gap at some coefficients, balanced where the bias is explicit.
+    fn gap_at(&mut self, found: &Found, coefficients: &mut [f64]) -> f64 {
         let problem = self.problem;
-        let terms: f64 = (0..problem.len())
-            .map(|i| problem.loss.dual_term(coefficients[i], problem.targets[i], problem.costs[i]))
-            .sum();
-        found.primal - (terms - 0.5 * dot(&combined.weights, &combined.weights))
+        if problem.bias == Bias::Explicit {
+            problem.balance(coefficients);
+        }
+        let combined = self.passes.combine(coefficients);
+        let folded = if problem.bias == Bias::Folded { combined.bias * combined.bias } else { 0.0 };
+        let square = dot(&combined.weights, &combined.weights) + folded;
+        found.primal - (problem.dual_terms(coefficients) - 0.5 * square)
     }
 }
 

@@ -45,6 +45,41 @@ fn a_gap_that_is_asked_for_is_the_certificates() {
     }
 }
 
+/// Newton's steps from 0: the gap at the rows' own coefficients and at those that each step has foreseen.
+fn gaps(fixture: &Fixture, steps: usize) -> Vec<[f64; 2]> {
+    fixture.with(|problem| {
+        let linear = LinearProblem::of_margin(problem);
+        let mut search = Search::new(&linear, &Settings::default());
+        search.state.foreseen = vec![0.0; linear.len()];
+        let mut found = search.look(None);
+        let step = |_| {
+            let system = System {
+                problem: &linear,
+                curvatures: &search.state.curvatures,
+                gradient: &found.gradient,
+                bias_ridge: search.bias_ridge(&found),
+                accuracy: LEAST_ACCURACY,
+            };
+            let direction =
+                search.directions.find(&system, &mut search.passes, &mut || ControlFlow::Continue(())).continue_value();
+            found = search.step(&found, &direction.flatten().unwrap());
+            let mut foreseen = search.state.foreseen.clone();
+            [search.mended_gap(&found), search.gap_at(&found, &mut foreseen)]
+        };
+        (0..steps).map(step).collect()
+    })
+}
+
+#[test]
+fn the_coefficients_that_a_step_has_foreseen_prove_a_smaller_gap_near_the_end_and_never_one_below_zero() {
+    for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
+        let gaps = gaps(&Fixture::new(&blobs(2000, 0.4, 2), 1.0).loss(Loss::Logistic).bias(bias), 4);
+        assert!(gaps.iter().flatten().all(|&gap| gap >= -1e-9), "{bias:?}: {gaps:?}");
+        let [own, foreseen] = gaps[2];
+        assert!(foreseen < 0.1 * own, "{bias:?}: {gaps:?}");
+    }
+}
+
 #[test]
 fn hinge_loss_ends_where_smo_does() {
     for seed in 0..5 {
