@@ -55,7 +55,6 @@ mod _engine {
     /// The version of the engine.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        maxmargin_pages::keep_what_is_freed();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 

@@ -50,17 +50,6 @@ unsafe impl GlobalAlloc for LargePages {
     }
 }
 
-/// The largest allocation that glibc keeps for the next one when it is freed, once it has seen one of this size come and go; before that it
-/// gives everything above 128 KiB back to the system at once, whose pages are then touched for the first time again and again.
-const KEPT: usize = 32 << 20;
-
-/// Lets the system's allocator keep what is freed, as it does in a program that has read some data: for a module that begins with data which
-/// others have read. It costs a few microseconds and no memory; elsewhere than with glibc it does nothing.
-pub fn keep_what_is_freed() {
-    // Less than the size itself: the allocator adds a few bytes of its own.
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT - 4096)));
-}
-
 /// A large page.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
@@ -89,7 +78,7 @@ fn advised(start: *mut u8, _: usize) -> *mut u8 {
     start
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -108,18 +97,6 @@ mod tests {
             assert!(bytes[..size].iter().enumerate().all(|(k, &byte)| byte == k as u8), "{size}");
             assert!(bytes[size..].iter().all(|&byte| byte == 7), "{size}");
         }
-    }
-
-    #[test]
-    fn keeping_what_is_freed_takes_no_memory() {
-        let peak = || -> u64 {
-            let status = std::fs::read_to_string("/proc/self/status").unwrap();
-            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-            line.trim().trim_end_matches(" kB").parse().unwrap()
-        };
-        let before = peak();
-        (0..100).for_each(|_| keep_what_is_freed());
-        assert!(peak() < before + 16_000, "{before} {}", peak());
     }
 
     #[test]
