@@ -17,7 +17,7 @@ mod report;
 mod size;
 mod time_left;
 
-/// Data is touched once, in the order in which it is read: small pages would cost as much as the reading.
+/// What is read is touched for the first time, and that costs by the page.
 #[global_allocator]
 static ALLOCATOR: maxmargin_pages::LargePages = maxmargin_pages::LargePages;
 

@@ -1,7 +1,7 @@
 //! Large pages for large arrays.
 //!
-//! Memory that is touched for the first time is handed out by the system a page at a time, and a page of 4 KiB costs more than the numbers
-//! that fit into it take to compute. Linux has pages of 2 MiB for those who ask. [`LargePages`] is the system's allocator, which asks
+//! Memory that is touched for the first time is handed out by the system a page at a time, which shows in programs that read much and compute
+//! little on it. Linux has pages of 2 MiB, beside those of 4 KiB, for those who ask. [`LargePages`] is the system's allocator, which asks
 //! for them where an allocation holds several. A program, or an extension module, switches it on for itself:
 //!
 //! ```
@@ -64,8 +64,8 @@ fn advised(start: *mut u8, size: usize) -> *mut u8 {
         let before = start.align_offset(PAGE);
         let whole = size.saturating_sub(before) / PAGE * PAGE;
         if whole > 0 {
-            // SAFETY: the range lies within an allocation that nobody else has seen yet, and this advice changes no byte of it. Where it
-            // is not taken, nothing is lost.
+            // SAFETY: the range lies within an allocation that is being handed out, and this advice changes no byte of it. Where it is not
+            // taken, nothing is lost.
             unsafe { libc::madvise(start.wrapping_add(before).cast(), whole, libc::MADV_HUGEPAGE) };
         }
     }
@@ -78,7 +78,8 @@ fn advised(start: *mut u8, _: usize) -> *mut u8 {
     start
 }
 
-#[cfg(test)]
+// The sizes are those of Linux.
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
