@@ -1,8 +1,10 @@
-//! Large pages for large arrays.
+//! Large pages for large arrays, and the same ones again.
 //!
 //! Memory that is touched for the first time is handed out by the system a page at a time, which shows in programs that read much and compute
-//! little on it. Linux has pages of 2 MiB, beside those of 4 KiB, for those who ask. [`LargePages`] is the system's allocator, which asks
-//! for them where an allocation holds several. A program, or an extension module, switches it on for itself:
+//! little on it. Linux has pages of 2 MiB, beside those of 4 KiB, for those who ask; and what is given back and asked for again would be
+//! touched for the first time each time. [`LargePages`] takes arrays of 32 KiB to 64 MiB out of a pool of large pages, which keeps some of what it is
+//! given back. Everything else is the system's allocator, which is asked for large pages where an allocation holds several.
+//! A program, or an extension module, switches it on for itself:
 //!
 //! ```
 //! use maxmargin_pages::LargePages;
@@ -15,38 +17,95 @@
 //! # }
 //! ```
 //!
-//! It is advice: a system that has none to give, or is set up not to (`/sys/kernel/mm/transparent_hugepage/enabled`), gives small
-//! ones, as every other system does.
+//! Large pages are advice: a system that has none to give, or is set up not to (`/sys/kernel/mm/transparent_hugepage/enabled`), gives small
+//! ones. Other systems than Linux have their own allocator alone.
+//!
+//! `spans.rs` and `book.rs` know what is free, in numbers; `pool.rs` makes addresses of them.
 
-// The trait of allocators is unsafe, and so is the call that gives the advice.
+// The trait of allocators is unsafe, and so are the calls that ask the system.
 #![allow(unsafe_code)]
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod book;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod pool;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod spans;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, with large pages for large arrays.
+/// The system's allocator, with a pool of large pages for large arrays.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LargePages;
 
-// SAFETY: every call is handed to the system's allocator as it is; advice changes neither addresses nor contents.
+/// Without a pool every array is the system's.
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+mod pool {
+    use std::alloc::Layout;
+
+    pub(crate) fn serves(_: Layout) -> bool {
+        false
+    }
+
+    pub(crate) fn owns(_: *mut u8) -> bool {
+        false
+    }
+
+    pub(crate) fn take(_: usize, _: bool) -> Option<*mut u8> {
+        None
+    }
+
+    pub(crate) fn give(_: *mut u8, _: usize) {}
+
+    pub(crate) fn resize(_: *mut u8, _: usize, _: usize) -> bool {
+        false
+    }
+}
+
+// SAFETY: an array is the pool's or the system's, whose allocator is handed every call of its own as it is. The pool hands out what is free, at
+// the start of a unit, which is as aligned as `serves` lets anybody ask for; what it calls zeros it has cleared, or the system has. The size with
+// which an array is given back is the one that it was last asked for with, as callers promise.
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let pooled = if pool::serves(layout) { pool::take(layout.size(), false) } else { None };
         // SAFETY: as the caller promises.
-        advised(unsafe { System.alloc(layout) }, layout.size())
+        pooled.unwrap_or_else(|| advised(unsafe { System.alloc(layout) }, layout.size()))
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let pooled = if pool::serves(layout) { pool::take(layout.size(), true) } else { None };
         // SAFETY: as the caller promises.
-        advised(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        pooled.unwrap_or_else(|| advised(unsafe { System.alloc_zeroed(layout) }, layout.size()))
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        advised(unsafe { System.realloc(start, layout, size) }, size)
+        // SAFETY: the caller promises that the size, rounded up, is not too large.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        let (own, serves) = (pool::owns(start), pool::serves(wanted));
+        if own && serves && pool::resize(start, layout.size(), size) {
+            return start;
+        }
+        if !own && !(serves && !pool::serves(layout) && layout.size() < size) {
+            // SAFETY: as the caller promises.
+            return advised(unsafe { System.realloc(start, layout, size) }, size);
+        }
+        // SAFETY: as the caller promises. The new array is another one, and both have the bytes that are copied.
+        unsafe {
+            let moved = self.alloc(wanted);
+            if !moved.is_null() {
+                start.copy_to_nonoverlapping(moved, layout.size().min(size));
+                self.dealloc(start, layout);
+            }
+            moved
+        }
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(start, layout) }
+        match pool::owns(start) {
+            true => pool::give(start, layout.size()),
+            // SAFETY: as the caller promises.
+            false => unsafe { System.dealloc(start, layout) },
+        }
     }
 }
 
@@ -86,9 +145,27 @@ mod tests {
     #[global_allocator]
     static ALLOCATOR: LargePages = LargePages;
 
+    /// At the ends of what the pool serves and of what is advised.
+    const SIZES: [usize; 14] = [
+        0,
+        1,
+        4095,
+        (32 << 10) - 1,
+        32 << 10,
+        (32 << 10) + 1,
+        PAGE - 1,
+        PAGE,
+        LARGE - 1,
+        LARGE,
+        3 * LARGE + 12345,
+        (64 << 20) - 1,
+        64 << 20,
+        (64 << 20) + 1,
+    ];
+
     #[test]
     fn arrays_of_every_size_keep_what_is_written_to_them() {
-        for size in [0, 1, 4095, 4096, PAGE - 1, PAGE, LARGE - 1, LARGE, LARGE + 1, 3 * LARGE + 12345] {
+        for size in SIZES {
             let mut bytes = vec![0u8; size];
             assert!(bytes.iter().all(|&byte| byte == 0), "{size}");
             bytes.iter_mut().enumerate().for_each(|(k, byte)| *byte = k as u8);
@@ -97,19 +174,24 @@ mod tests {
             bytes.shrink_to(size / 2);
             assert!(bytes[..size].iter().enumerate().all(|(k, &byte)| byte == k as u8), "{size}");
             assert!(bytes[size..].iter().all(|&byte| byte == 7), "{size}");
+            bytes.truncate(size / 3);
+            bytes.shrink_to_fit();
+            assert!(bytes.iter().enumerate().all(|(k, &byte)| byte == k as u8), "{size}");
         }
     }
 
     #[test]
     fn alignment_is_kept() {
-        for align in [1, 64, 4096, PAGE] {
-            let layout = Layout::from_size_align(LARGE + 5, align).unwrap();
-            // SAFETY: the layout has a size, and the memory is given back with it.
-            unsafe {
-                let start = LargePages.alloc(layout);
-                assert!(!start.is_null() && start.align_offset(align) == 0, "{align}");
-                start.write_bytes(1, layout.size());
-                LargePages.dealloc(start, layout);
+        for align in [1, 64, 128, 4096, PAGE] {
+            for size in [32 << 10, LARGE + 5] {
+                let layout = Layout::from_size_align(size, align).unwrap();
+                // SAFETY: the layout has a size, and the memory is given back with it.
+                unsafe {
+                    let start = LargePages.alloc(layout);
+                    assert!(!start.is_null() && start.align_offset(align) == 0, "{align}");
+                    start.write_bytes(1, layout.size());
+                    LargePages.dealloc(start, layout);
+                }
             }
         }
     }
@@ -119,5 +201,77 @@ mod tests {
         let layout = Layout::from_size_align(isize::MAX as usize / 2, 8).unwrap();
         // SAFETY: the layout has a size; nothing is given that would have to be given back.
         assert!(unsafe { LargePages.alloc(layout) }.is_null());
+    }
+
+    /// A random number below another.
+    fn below(state: &mut u64, limit: usize) -> usize {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state >> 33) as usize % limit
+    }
+
+    /// Four threads ask, write, grow, shrink and give back at random; a byte that another array wrote would show, and so would one
+    /// that is not 0 where zeros were asked for.
+    #[test]
+    fn arrays_of_several_threads_are_their_own() {
+        std::thread::scope(|scope| {
+            for seed in 1..=4u64 {
+                scope.spawn(move || {
+                    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                    let mut arrays: Vec<(Vec<u8>, u8)> = Vec::new();
+                    for _ in 0..2000 {
+                        let size = 1 << below(&mut state, 22);
+                        let size = size + below(&mut state, size);
+                        if arrays.len() < 12 && below(&mut state, 3) > 0 {
+                            let mark = below(&mut state, 255) as u8 + 1;
+                            let mut array = vec![0u8; size];
+                            assert!(array.iter().all(|&byte| byte == 0), "seed {seed}");
+                            array.fill(mark);
+                            arrays.push((array, mark));
+                        } else if !arrays.is_empty() {
+                            let place = below(&mut state, arrays.len());
+                            let (mut array, mark) = arrays.swap_remove(place);
+                            assert!(array.iter().all(|&byte| byte == mark), "seed {seed}");
+                            if below(&mut state, 2) == 0 {
+                                array.resize(size, mark);
+                                array.shrink_to_fit();
+                                arrays.push((array, mark));
+                            }
+                        }
+                    }
+                    for (array, mark) in arrays {
+                        assert!(array.iter().all(|&byte| byte == mark), "seed {seed}");
+                    }
+                });
+            }
+        });
+    }
+
+    /// The child of a process whose threads are at the pool can ask for memory, too.
+    #[test]
+    fn a_child_goes_on_with_the_pool() {
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::black_box(vec![1u8; 40 << 10]);
+                }
+            });
+            for _ in 0..200 {
+                // SAFETY: the child asks for memory of the pool, and ends at once.
+                let child = unsafe { libc::fork() };
+                if child == 0 {
+                    let array = std::hint::black_box(vec![3u8; 100 << 10]);
+                    // SAFETY: ends the child without anything of its parent's.
+                    unsafe { libc::_exit(i32::from(array.iter().any(|&byte| byte != 3))) };
+                }
+                let mut status = -1;
+                // SAFETY: waits for the child that was made above.
+                assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+                assert_eq!(status, 0);
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
     }
 }
