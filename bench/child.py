@@ -3,6 +3,9 @@
 The kernel counts into a child's peak memory what its parent occupied when it was started. The programs that call this
 therefore import nothing but the standard library; numpy and the data live in the children. What is left is a floor of
 about 20 MB under every peak.
+
+A virtual machine may hand memory that nobody has used for some seconds back to its host, and then the first to touch it waits for the
+host, page by page: two seconds for a gigabyte have been seen. Who pays for that is chance, so before every program memory is touched and freed.
 """
 
 from __future__ import annotations
@@ -19,6 +22,17 @@ from dataclasses import dataclass
 
 # ru_maxrss counts kibibytes on Linux and bytes on macOS.
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+
+# Touches so much memory, in large pages where there are any, and ends.
+TOUCHED_BYTES = 2 << 30
+TOUCH = """
+import mmap, sys
+memory, chunk = mmap.mmap(-1, int(sys.argv[1])), bytes(1 << 20)
+if hasattr(mmap, "MADV_HUGEPAGE"):
+    memory.madvise(mmap.MADV_HUGEPAGE)
+for _ in range(len(memory) // len(chunk)):
+    memory.write(chunk)
+"""
 
 
 @dataclass(frozen=True)
@@ -40,8 +54,14 @@ class Finished:
         return f"exit code {self.code}" + (f": {lines[-1]}" if lines else "")
 
 
+def touch_memory() -> None:
+    """Has memory at hand for the next program. Where there is too little of it, nothing is lost."""
+    subprocess.run([sys.executable, "-I", "-c", TOUCH, str(TOUCHED_BYTES)], stderr=subprocess.DEVNULL, check=False)
+
+
 def run(command: list[str], limit: float, environment: dict[str, str] | None = None) -> Finished:
     """Runs `command` for at most `limit` seconds."""
+    touch_memory()
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         started = time.perf_counter()
         process = subprocess.Popen(

@@ -18,7 +18,8 @@ use memchr::memchr;
 
 use crate::block::Block;
 use crate::error::Error;
-use crate::number::{digits_value, eight, leading_digits, number};
+use crate::marks::{Marks, UNKNOWN};
+use crate::number::{Digits, digits_value, eight, known_number};
 use crate::read::ReadOptions;
 use crate::rows::{Fault, First, Place, Rows};
 
@@ -50,26 +51,19 @@ impl Libsvm {
     pub(crate) fn read(&self, block: &Block, rows: &mut Rows) {
         rows.clear();
         let (text, not_text) = block.text();
-        let padded = block.padded();
-        let has_comments = memchr(b'#', text.as_bytes()).is_some();
-        let mut lines = Lines { block, text, base: self.base, rows };
-        let mut start = 0;
-        while start < text.len() {
-            if let Some(next) = lines.short_line(padded, start) {
-                start = next;
-                continue;
-            }
-            let end = memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |length| start + length);
-            let comment = if has_comments { memchr(b'#', &text.as_bytes()[start..end]) } else { None };
-            if let Err(fault) = lines.long_line(start, comment.map_or(end, |length| start + length)) {
+        let mut marks = std::mem::take(&mut rows.marks);
+        let fault = Lines { block, text, base: self.base, rows }.read(&mut marks);
+        rows.marks = marks;
+        match fault {
+            Some(fault) => {
                 rows.forget_row();
                 rows.fault = Some(fault);
-                return;
             }
-            start = end + 1;
+            None => {
+                rows.lines = memchr::memchr_iter(b'\n', block.bytes()).count();
+                rows.fault = not_text;
+            }
         }
-        rows.lines = memchr::memchr_iter(b'\n', block.bytes()).count();
-        rows.fault = not_text;
     }
 }
 
@@ -92,11 +86,80 @@ struct Lines<'a> {
     rows: &'a mut Rows,
 }
 
-impl Lines<'_> {
-    /// Reads a line of the most common form, and returns where the next one starts; `None`, and nothing has happened, when
-    /// it is of another.
+/// Bytes whose marks are found at a time, and those of a line at most that is read the short way.
+const WINDOW: usize = 1 << 15;
+const LONGEST_LINE: usize = 1 << 20;
+
+/// What came of reading a line the short way.
+enum Short {
+    /// It is read, and the next one starts here.
+    Read(usize),
+    /// It is of another form; nothing has happened.
+    Other,
+    /// It goes on beyond what is marked; nothing has happened.
+    Beyond,
+}
+
+/// The marks from some place of the text on.
+struct Cursor<'m> {
+    base: usize,
+    places: &'m [u32],
+    /// The number of the next one.
+    next: usize,
+}
+
+impl Cursor<'_> {
+    /// The place of the k-th mark; beyond every text where it is not known.
     #[inline]
-    fn short_line(&mut self, padded: &[u8], start: usize) -> Option<usize> {
+    fn place(&self, k: usize) -> usize {
+        match self.places[k] {
+            UNKNOWN => usize::MAX,
+            place => self.base + place as usize,
+        }
+    }
+
+    /// The first mark after a place, from the k-th on.
+    #[inline]
+    fn after(&self, mut k: usize, place: usize) -> usize {
+        while self.place(k) <= place {
+            k += 1;
+        }
+        k
+    }
+}
+
+impl Lines<'_> {
+    /// Reads all lines up to the first fault.
+    fn read(&mut self, marks: &mut Marks) -> Option<Fault> {
+        let (text, padded) = (self.text, self.block.padded());
+        let has_comments = memchr(b'#', text.as_bytes()).is_some();
+        let (mut start, mut window) = (0, WINDOW);
+        while start < text.len() {
+            let first = start;
+            marks.find(padded, start, (start + window).min(text.len() + 1));
+            let mut cursor = Cursor { base: start, places: marks.places(), next: 0 };
+            while start < text.len() {
+                match self.short_line(padded, start, &mut cursor) {
+                    Short::Read(next) => start = next,
+                    Short::Beyond if start > first || window < LONGEST_LINE => break,
+                    Short::Beyond | Short::Other => {
+                        let end = memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |length| start + length);
+                        let comment = if has_comments { memchr(b'#', &text.as_bytes()[start..end]) } else { None };
+                        if let Err(fault) = self.long_line(start, comment.map_or(end, |length| start + length)) {
+                            return Some(fault);
+                        }
+                        start = end + 1;
+                    }
+                }
+            }
+            window = if start == first { LONGEST_LINE } else { WINDOW };
+        }
+        None
+    }
+
+    /// Reads a line of the most common form.
+    #[inline]
+    fn short_line(&mut self, padded: &[u8], start: usize, cursor: &mut Cursor<'_>) -> Short {
         let mut length = 0;
         let mut label = 0u64;
         let after = loop {
@@ -105,60 +168,69 @@ impl Lines<'_> {
                 break byte;
             }
             if byte == b':' || byte == b'#' || length == 7 {
-                return None;
+                return Short::Other;
             }
             label |= u64::from(byte) << (8 * length);
             length += 1;
         };
         // Rows with a group are not of this form, and the first row of a block says whether there are groups.
         if length == 0 || !self.rows.groups.is_empty() || self.rows.first.is_none() {
-            return None;
+            return Short::Other;
         }
-        let code = self.rows.words.known(label | (length as u64) << 56);
         let mut at = start + length;
         let mut next = self.base;
-        if after != b'\n' {
-            if !matches!(after, b' ' | b'\t') {
-                return None;
-            }
-            at += 1;
-            loop {
-                let Some((index, value, end)) = short_entry(padded, at) else {
-                    if padded[at] == b'\n' {
-                        break;
-                    }
-                    self.rows.forget_row();
-                    return None;
-                };
-                if !(index >= next && index < INDEX_LIMIT) {
-                    self.rows.forget_row();
-                    return None;
-                }
-                next = index + 1;
-                if value != 0.0 {
-                    self.rows.indices.push((index - self.base) as u32);
-                    self.rows.values.push(value);
-                }
-                at = end;
-                match padded[at] {
-                    b' ' | b'\t' => at += 1,
-                    b'\n' => break,
-                    b'\r' if padded[at + 1] == b'\n' => {
-                        at += 1;
-                        break;
-                    }
-                    _ => {
+        match after {
+            b' ' | b'\t' => {
+                let mut k = cursor.after(cursor.next, at);
+                at += 1;
+                loop {
+                    let entry = match short_entry(padded, at, cursor, k) {
+                        Some(entry) if entry.end == usize::MAX => {
+                            self.rows.forget_row();
+                            return Short::Beyond;
+                        }
+                        Some(entry) => entry,
+                        None if padded[at] == b'\n' => break,
+                        None => {
+                            self.rows.forget_row();
+                            return Short::Other;
+                        }
+                    };
+                    let Entry { index, value, end, marks } = entry;
+                    if !(index >= next && index < INDEX_LIMIT) {
                         self.rows.forget_row();
-                        return None;
+                        return Short::Other;
+                    }
+                    next = index + 1;
+                    if value != 0.0 {
+                        self.rows.indices.push((index - self.base) as u32);
+                        self.rows.values.push(value);
+                    }
+                    (at, k) = (end, marks);
+                    match padded[at] {
+                        b' ' | b'\t' => at += 1,
+                        b'\n' => break,
+                        b'\r' if padded[at + 1] == b'\n' => {
+                            at += 1;
+                            break;
+                        }
+                        _ => {
+                            self.rows.forget_row();
+                            return Short::Other;
+                        }
                     }
                 }
+                cursor.next = k;
             }
+            b'\n' => {}
+            _ => return Short::Other,
         }
+        let code = self.rows.words.known(label | (length as u64) << 56);
         let code = code.unwrap_or_else(|| self.rows.words.code(&self.text[start..start + length]));
         self.rows.codes.push(code);
         self.rows.columns = self.rows.columns.max(next - self.base);
         self.rows.ends.push(self.rows.values.len() as u64);
-        Some(at + 1)
+        Short::Read(at + 1)
     }
 
     /// Reads the line between two places of the text, its comment cut off.
@@ -322,45 +394,55 @@ fn word_end(line: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// An entry in the most common form, and the place after it.
-#[inline]
-fn short_entry(padded: &[u8], at: usize) -> Option<(u64, f64, usize)> {
-    let bytes = eight(padded, at);
-    let count = leading_digits(bytes);
-    if count == 0 || count == 8 {
-        return long_index(padded, at);
-    }
-    let index = digits_value(bytes, count);
-    // The colon, and in most files of ones and zeros the value and what comes after it, are among the eight bytes.
-    let rest = bytes >> (8 * count);
-    if rest as u8 != b':' {
-        return None;
-    }
-    let end = (rest >> 16) as u8;
-    let digit = ((rest >> 8) as u8).wrapping_sub(b'0');
-    if digit < 10 && (end == b' ' || end == b'\n') && count <= 5 {
-        return Some((index, f64::from(digit), at + count + 2));
-    }
-    let (value, end) = value(padded, at + count + 1)?;
-    Some((index, value, end))
+/// An entry in the most common form.
+struct Entry {
+    index: u64,
+    value: f64,
+    /// The place after it; beyond every text where the marks end before it.
+    end: usize,
+    /// The number of the first mark after that.
+    marks: usize,
 }
 
-/// An entry whose index has eight digits or more, ten at most.
-#[cold]
-fn long_index(padded: &[u8], start: usize) -> Option<(u64, f64, usize)> {
-    let length = padded[start..].iter().take(11).take_while(|byte| byte.is_ascii_digit()).count();
-    if !(8..=10).contains(&length) || padded.get(start + length) != Some(&b':') {
+/// The entry at a place, which is before the k-th mark.
+#[inline]
+fn short_entry(padded: &[u8], at: usize, cursor: &Cursor<'_>, k: usize) -> Option<Entry> {
+    let colon = cursor.place(k);
+    let beyond = Entry { index: 0, value: 0.0, end: usize::MAX, marks: k };
+    if colon == usize::MAX {
+        return Some(beyond);
+    }
+    if padded[colon] != b':' {
         return None;
     }
-    let index = padded[start..start + length].iter().fold(0, |sum, byte| sum * 10 + u64::from(byte - b'0'));
-    let (value, end) = value(padded, start + length + 1)?;
-    Some((index, value, end))
-}
-
-/// The value of an entry, and the place after it.
-#[inline]
-fn value(padded: &[u8], at: usize) -> Option<(f64, usize)> {
-    number(padded, at, is_end).or_else(|| long_value(padded, at))
+    let index = match colon - at {
+        count @ 1..=8 => digits_value(eight(padded, at), count),
+        9 | 10 => padded[at..colon].iter().fold(0, |sum, byte| sum * 10 + u64::from(byte - b'0')),
+        _ => return None,
+    };
+    let (mut start, mut k) = (colon + 1, k + 1);
+    let negative = cursor.place(k) == start && padded[start] == b'-';
+    if negative {
+        (start, k) = (start + 1, k + 1);
+    }
+    let point = cursor.place(k);
+    let mut end = point;
+    if point != usize::MAX && padded[point] == b'.' {
+        k += 1;
+        end = cursor.place(k);
+    }
+    if end == usize::MAX {
+        return Some(beyond);
+    }
+    match known_number(padded, Digits { start, point, end }) {
+        Some(value) if is_end(padded[end]) => {
+            Some(Entry { index, value: if negative { -value } else { value }, end, marks: k + 1 })
+        }
+        _ => {
+            let (value, end) = long_value(padded, colon + 1)?;
+            Some(Entry { index, value, end, marks: cursor.after(k, end) })
+        }
+    }
 }
 
 /// A value of many digits, or with an exponent.

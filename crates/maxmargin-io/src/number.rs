@@ -9,7 +9,14 @@ pub(crate) const PADDING: usize = 32;
 const POWERS: [f64; 20] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19];
 
-const WHOLE_POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+const WHOLE_POWERS: [u64; 20] = {
+    let (mut table, mut k) = ([1; 20], 1);
+    while k < 20 {
+        table[k] = 10 * table[k - 1];
+        k += 1;
+    }
+    table
+};
 
 /// Eight bytes of a text, the first one in the lowest bits; zeros where the text and its padding end.
 #[inline]
@@ -35,8 +42,14 @@ pub(crate) fn leading_digits(bytes: u64) -> usize {
 /// The value of the first `count` of eight bytes, which are digits; `count` is 1 to 8.
 #[inline]
 pub(crate) fn digits_value(bytes: u64, count: usize) -> u64 {
-    // Zeros in front change nothing. Then neighbours are joined: digits to pairs, pairs to fours and eight.
-    let digits = (bytes ^ 0x3030_3030_3030_3030) << (64 - 8 * count);
+    // Zeros in front change nothing.
+    joined((bytes ^ 0x3030_3030_3030_3030) << (64 - 8 * count))
+}
+
+/// The value of eight digits, each a byte of 0 to 9, the first one in the lowest.
+#[inline]
+fn joined(digits: u64) -> u64 {
+    // Neighbours are joined: digits to pairs, pairs to fours and eight.
     let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
     let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
     let low = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
@@ -60,6 +73,13 @@ fn digits(text: &[u8], start: usize, mut value: u64) -> (u64, usize) {
     }
 }
 
+/// The value of up to eight digits that end before a place, at least eight bytes into the text.
+#[inline]
+fn digits_before(text: &[u8], end: usize, count: usize) -> u64 {
+    let used = u64::MAX << (32 - 4 * count) << (32 - 4 * count);
+    joined((eight(text, end - 8) ^ 0x3030_3030_3030_3030) & used)
+}
+
 /// `⌊2^(63+e)/10^k⌋`, of 64 bits, and e, for k from 0 to 19.
 const RECIPROCALS: [(u64, u32); 20] = {
     let (mut table, mut k, mut power) = ([(0, 0); 20], 0, 1u64);
@@ -73,7 +93,7 @@ const RECIPROCALS: [(u64, u32); 20] = {
     table
 };
 
-/// `whole / 10^k`, rounded once; `None` where that would take more bits to tell, for one in some two hundred.
+/// `whole / 10^k` of a whole number above 0, rounded once; `None` where that would take more bits to tell, for one in some two hundred.
 ///
 /// The reciprocal is too small by less than 1 in its last place, so the product with the whole number, of 64 bits, is too small by less
 /// than 3 in the last place of its own upper half t:
@@ -102,8 +122,7 @@ fn quotient(whole: u64, k: usize) -> Option<f64> {
 
 /// A number of up to nineteen digits, without an exponent, and the place after it, where `is_end` holds.
 ///
-/// Where the digits make a whole number below 2⁵³, it and the divisor, at most 10¹⁹, are exact, so the quotient is rounded
-/// once and equals what the standard library reads. So it does where they make a larger one, by [`quotient`].
+/// It is rounded once, by [`scaled`], and so equals what the standard library reads.
 #[inline]
 pub(crate) fn number(text: &[u8], start: usize, is_end: impl Fn(u8) -> bool) -> Option<(f64, usize)> {
     let negative = text.get(start) == Some(&b'-');
@@ -120,12 +139,55 @@ pub(crate) fn number(text: &[u8], start: usize, is_end: impl Fn(u8) -> bool) -> 
     if !(1..=19).contains(&count) || !text.get(at).is_some_and(|&byte| is_end(byte)) {
         return None;
     }
-    let value = match fraction {
-        0 => whole as f64,
-        _ if whole < 1 << 53 => whole as f64 / POWERS[fraction],
-        _ => quotient(whole, fraction)?,
-    };
+    let value = scaled(whole, fraction)?;
     Some((if negative { -value } else { value }, at))
+}
+
+/// A whole number divided by a power of ten of up to nineteen zeros, rounded once; `None` where the digits do not tell at once.
+///
+/// A whole number below 2⁵³ and the divisor are exact, so their quotient is rounded once.
+#[inline]
+fn scaled(whole: u64, fraction: usize) -> Option<f64> {
+    let exact = whole < 1 << 53;
+    match fraction {
+        0 => Some(whole as f64),
+        // As good as always.
+        1..=15 if exact => Some(whole as f64 / POWERS[fraction]),
+        _ if whole == 0 => Some(0.0),
+        _ => quotient(whole, fraction).or_else(|| exact.then(|| whole as f64 / POWERS[fraction])),
+    }
+}
+
+/// Where a number is whose ends are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digits {
+    /// Of its first digit.
+    pub(crate) start: usize,
+    /// Of its point, or of its end where there is none.
+    pub(crate) point: usize,
+    /// After its last digit.
+    pub(crate) end: usize,
+}
+
+/// Bytes that have to be before the end of a number for [`known_number`].
+pub(crate) const BEFORE: usize = 24;
+
+/// [`number`] of digits whose places are known; between them there is nothing else but the point. `None` leaves it to others.
+#[inline]
+pub(crate) fn known_number(text: &[u8], Digits { start, point, end }: Digits) -> Option<f64> {
+    let (before, fraction) = (point - start, (end - point).saturating_sub(1));
+    if end < BEFORE || !(1..=8).contains(&before) || before + fraction > 19 {
+        return None;
+    }
+    let behind = match fraction {
+        0..=8 => digits_before(text, end, fraction),
+        _ => {
+            let eights = |before: usize| digits_before(text, end - before, fraction.saturating_sub(before).min(8));
+            eights(0) + eights(8) * WHOLE_POWERS[8] + eights(16) * WHOLE_POWERS[16]
+        }
+    };
+    let first = digits_value(eight(text, start), before);
+    scaled(first * WHOLE_POWERS[fraction] + behind, fraction)
 }
 
 #[cfg(test)]
@@ -143,6 +205,19 @@ mod tests {
             assert_eq!(end, text.len());
             value
         })
+    }
+
+    /// The same where its ends are known, if it is of the form that this is for.
+    fn known(text: &str) -> Option<f64> {
+        let filled = format!("{}{text}{}", "8".repeat(BEFORE), "7".repeat(PADDING));
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let start = BEFORE + text.len() - digits.len();
+        let point = start + digits.find('.').unwrap_or(digits.len());
+        let end = BEFORE + text.len();
+        let is_form =
+            digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && digits.matches('.').count() < 2;
+        let value = is_form.then(|| known_number(filled.as_bytes(), Digits { start, point, end }))??;
+        Some(if start > BEFORE { -value } else { value })
     }
 
     #[test]
@@ -195,7 +270,7 @@ mod tests {
             state ^= state << 17;
             state
         };
-        let (mut text, mut by_the_short_way, mut long) = (String::new(), 0, 0);
+        let (mut text, mut by_the_short_way, mut long, mut by_known_ends) = (String::new(), 0, 0, 0);
         for _ in 0..1_000_000 {
             text.clear();
             let (sign, whole, fraction) = (random() % 3, random() % 20, random() % 20);
@@ -210,19 +285,24 @@ mod tests {
                 _ => write!(text, "{}", f64::from_bits(random()) % 1e3),
             };
             assert!(written.is_ok());
+            if let Some(value) = known(&text) {
+                by_known_ends += 1;
+                assert_eq!(Ok(value.to_bits()), text.parse().map(f64::to_bits), "{text}, seed {seed:#x}");
+            }
             if let Some(value) = short(&text) {
                 by_the_short_way += 1;
                 long += usize::from(text.len() > 18);
                 assert_eq!(Ok(value.to_bits()), text.parse().map(f64::to_bits), "{text}, seed {seed:#x}");
             }
         }
+        assert!(by_known_ends > 400_000, "only {by_known_ends}, seed {seed:#x}");
         assert!(by_the_short_way > 500_000 && long > 50_000, "only {by_the_short_way} and {long}, seed {seed:#x}");
     }
 
     proptest! {
         #[test]
         fn the_short_way_agrees_with_the_standard_library(text in "-?[0-9]{0,12}(\\.[0-9]{0,12})?") {
-            if let Some(value) = short(&text) {
+            for value in [short(&text), known(&text)].into_iter().flatten() {
                 prop_assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits());
             }
         }

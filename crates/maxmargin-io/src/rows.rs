@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::block::Block;
 use crate::error::Error;
+use crate::marks::Marks;
 
 /// A fault in a block.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +81,8 @@ pub(crate) struct Rows {
     /// The first row, once its label is read.
     pub(crate) first: Option<First>,
     pub(crate) fault: Option<Fault>,
+    /// Room for the marks of a text, whoever reads it.
+    pub(crate) marks: Marks,
 }
 
 /// What the rows of other blocks must agree with.
@@ -94,7 +97,7 @@ pub(crate) struct First {
 impl Rows {
     /// Forgets the rows, but not the memory.
     pub(crate) fn clear(&mut self) {
-        let Rows { ends, indices, values, codes, words, groups, columns, filled, lines, first, fault } = self;
+        let Rows { ends, indices, values, codes, words, groups, columns, filled, lines, first, fault, marks: _ } = self;
         ends.clear();
         indices.clear();
         values.clear();

@@ -111,7 +111,7 @@ impl Book {
         let PageRange { start, end } = within(whole);
         let mut touched = (start..end).filter(|&page| self.touched.has(page));
         let first = touched.next()?;
-        let range = PageRange { start: first, end: touched.last().unwrap_or(first) + 1 };
+        let range = PageRange { start: first, end: touched.next_back().unwrap_or(first) + 1 };
         self.idle -= self.idle_in(whole);
         (range.start..range.end).for_each(|page| self.touched.set(page, false));
         Some(range)

@@ -85,7 +85,8 @@ unsafe impl GlobalAlloc for LargePages {
         if own && serves && pool::resize(start, layout.size(), size) {
             return start;
         }
-        if !own && !(serves && !pool::serves(layout) && layout.size() < size) {
+        let grows_into_it = serves && !pool::serves(layout) && layout.size() < size;
+        if !(own || grows_into_it) {
             // SAFETY: as the caller promises.
             return advised(unsafe { System.realloc(start, layout, size) }, size);
         }
