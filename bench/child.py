@@ -27,7 +27,8 @@ RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 TOUCHED_BYTES = 2 << 30
 TOUCH = """
 import mmap, sys
-memory, chunk = mmap.mmap(-1, int(sys.argv[1])), bytes(1 << 20)
+memory = mmap.mmap(-1, int(sys.argv[1]), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+chunk = bytes(1 << 20)
 if hasattr(mmap, "MADV_HUGEPAGE"):
     memory.madvise(mmap.MADV_HUGEPAGE)
 for _ in range(len(memory) // len(chunk)):
