@@ -139,10 +139,11 @@ fn reserve() -> usize {
         return NONE;
     }
     let start = found.expose_provenance().next_multiple_of(PAGE);
+    // A program that needs little is not to wait for a whole page: the first one is in small ones.
     // SAFETY: the advice changes no byte. A child must not find the book locked by a thread that it does not have: whoever forks waits
     // for the book, and both sides go on without holding it.
     unsafe {
-        libc::madvise(ptr::with_exposed_provenance_mut(start), SIZE, libc::MADV_HUGEPAGE);
+        libc::madvise(ptr::with_exposed_provenance_mut(start + PAGE), SIZE - PAGE, libc::MADV_HUGEPAGE);
         libc::pthread_atfork(Some(lock), Some(unlock), Some(unlock));
     }
     start

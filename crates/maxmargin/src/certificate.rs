@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::mercer_check;
-use crate::problem::{self, Bias, Coupling, Loss, MarginProblem, Norm, RowLoss};
+use crate::problem::{self, Bias, Coupling, Loss, ManyRows, MarginProblem, Norm, Pulls, RowLoss};
 use crate::solver::{Decision, Solution};
 pub use l1::ColumnCounts;
 pub(crate) use of_weights::dual_point;
@@ -211,12 +211,13 @@ impl Sums {
         let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
         let (classes, hard) = (problem.task().is_classification(), problem.hard());
         let parts = problem.workers().map_chunks(problem.len(), ROWS_A_CHUNK, |range| {
-            let mut part = Sums::default();
+            let many = ManyRows { loss, targets: &targets[range.clone()], costs: &costs[range.clone()] };
+            let coefficients: Vec<f64> = range.clone().map(|i| alpha[i] * signs[i]).collect();
+            let mut part = Sums { dual_terms: many.dual_terms(&coefficients), ..Sums::default() };
+            part.losses = if hard { 0.0 } else { many.losses(&values[range.clone()]) };
             for i in range {
                 let slack = loss.slack(targets[i], values[i]);
                 part.slack += slack;
-                part.losses += if hard { 0.0 } else { costs[i] * loss.value(targets[i], values[i]) };
-                part.dual_terms += loss.dual_term(alpha[i] * signs[i], targets[i], costs[i]);
                 // Only classes have a wrong side.
                 let slack = if classes { slack } else { slack.min(1.0) };
                 part.counts.add(clipped[i], loss.bound(costs[i]), slack, tolerance);
@@ -377,10 +378,10 @@ fn logistic_violation(problem: &MarginProblem<'_>, solution: &Solution, values: 
     };
     let mut pulls = vec![0.0; problem.len()];
     problem.workers().fill_chunks(&mut pulls, ROWS_A_CHUNK, |start, pulls| {
-        for (i, pull) in (start..).zip(pulls) {
-            let sign = problem.signs()[i];
-            *pull = sign * Loss::Logistic.dual_of_margin(sign * values[i], problem.costs()[i]);
-        }
+        let range = start..start + pulls.len();
+        let (targets, costs) = (&problem.signs()[range.clone()], &problem.costs()[range.clone()]);
+        let (many, mut bends) = (ManyRows { loss: RowLoss::Logistic, targets, costs }, vec![0.0; pulls.len()]);
+        many.pulls(&values[range], &[], 0.0, Pulls { coefficients: pulls, curvatures: &mut bends });
     });
     let (target, _) = problem.weights_of_coefficients(&pulls);
     let of_weights = weights.iter().zip(&target).map(|(w, t)| (w - t).abs()).fold(0.0, f64::max);

@@ -439,7 +439,7 @@ fn exp_single(x: f32) -> f32 {
 
 /// (S.1) in double precision: the polynomial of degree 11 through Chebyshev's points is within 2e-17 of e^r.
 #[inline(always)]
-fn exp_double(x: f64) -> f64 {
+pub(crate) fn exp_double(x: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0;
     const TERMS: [f64; 9] = [
         2.762_008_844_540_974_6e-7,
@@ -465,9 +465,62 @@ fn exp_double(x: f64) -> f64 {
     if x > -708.0 { result } else { 0.0 }
 }
 
+/// `log((1 + s)/(1 − s)) = 2s (1 + s²/3 + s⁴/5 + …)`, so many terms of it.
+#[inline(always)]
+fn twice_artanh<const TERMS: usize>(s: f64) -> f64 {
+    let square = s * s;
+    let mut sum = 0.0;
+    for k in 1..TERMS {
+        sum = f64::mul_add(sum, square, 1.0 / (2 * (TERMS - k) + 1) as f64);
+    }
+    2.0 * f64::mul_add(s * square, sum, s)
+}
+
+/// `log(1 + x)` for −½ ≤ x ≤ 1, to a few units in the last place: `2 artanh s` with s = x/(2 + x), which is at most ⅓.
+#[inline(always)]
+pub(crate) fn ln_one_plus(x: f64) -> f64 {
+    twice_artanh::<18>(x / (2.0 + x))
+}
+
+/// `log x` for 0 < x ≤ ½, to a few units in the last place; some finite number where x is 0 or subnormal
+///
+/// ```text
+/// x = m 2ⁿ,  √½ ≤ m < √2:   log x = n log 2 + 2 artanh((m − 1)/(m + 1))                              (S.2)
+/// ```
+#[inline(always)]
+pub(crate) fn ln_up_to_half(x: f64) -> f64 {
+    const ROOT: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
+    const FRACTION: u64 = (1 << 52) - 1;
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    let above = x.to_bits().wrapping_sub(ROOT);
+    let m = f64::from_bits((above & FRACTION).wrapping_add(ROOT));
+    // n is the part before the fraction, of two's complement: at most 0. Its 12 bits are brought to the low end of a double.
+    let n = f64::from_bits((above >> 52 | 0xffff_ffff_ffff_f000).wrapping_add(ROUND.to_bits())) - ROUND;
+    n.mul_add(std::f64::consts::LN_2, twice_artanh::<12>((m - 1.0) / (m + 1.0)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logarithms_are_within_a_few_units_in_the_last_place() {
+        let near = |found: f64, exact: f64, x: f64| {
+            assert!((found - exact).abs() <= 4.0 * f64::EPSILON * exact.abs(), "log of {x}: {found} {exact}")
+        };
+        for i in 0..=200_000 {
+            let x = f64::from(i) / 2e5;
+            near(ln_one_plus(x), x.ln_1p(), x);
+            near(ln_one_plus(-0.5 * x), (-0.5 * x).ln_1p(), x);
+            let tiny = x * 10.0f64.powi(-(i % 300));
+            near(ln_one_plus(tiny), tiny.ln_1p(), tiny);
+            if i > 0 {
+                near(ln_up_to_half(0.5 * x), (0.5 * x).ln(), x);
+                near(ln_up_to_half(0.5 * tiny), (0.5 * tiny).ln(), tiny);
+            }
+        }
+        assert!(ln_up_to_half(0.0).is_finite() && ln_up_to_half(f64::MIN_POSITIVE / 8.0).is_finite());
+    }
 
     #[test]
     fn exponentials_are_within_two_units_in_the_last_place() {

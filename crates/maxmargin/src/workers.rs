@@ -67,6 +67,19 @@ impl Workers {
         }
     }
 
+    /// Does two things at once.
+    pub(crate) fn both(&self, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
+        match &self.pool {
+            Some(pool) => {
+                pool.install(|| rayon::join(one, other));
+            }
+            None => {
+                one();
+                other();
+            }
+        }
+    }
+
     /// Hashes bytes on all threads.
     pub(crate) fn hash(&self, hasher: &mut blake3::Hasher, bytes: &[u8]) {
         match &self.pool {

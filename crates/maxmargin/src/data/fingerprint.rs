@@ -122,12 +122,21 @@ impl Fingerprint {
         let size = (BYTES_A_CHUNK / (ENTRY * entries + 32)).max(1);
         let chunk = |k: usize| (k * size).min(data.rows())..((k + 1) * size).min(data.rows());
         // The same memory for all chunks: to ask for it anew each time costs more than to fill it.
-        let mut buffers = vec![(0..0, Vec::new()); CHUNKS_AT_A_TIME];
-        for first in (0..data.rows().div_ceil(size)).step_by(CHUNKS_AT_A_TIME) {
-            buffers.iter_mut().enumerate().for_each(|(k, (rows, _))| *rows = chunk(first + k));
-            workers.map_parts(&mut buffers, |(rows, bytes)| data.put_rows(rows.clone(), &labels, bytes));
-            buffers.iter().for_each(|(_, bytes)| workers.hash(&mut self.0, bytes));
-        }
+        let buffers = vec![(0..0, Vec::new()); CHUNKS_AT_A_TIME];
+        let (mut filled, mut next) = (buffers.clone(), buffers);
+        workers.inside(|| {
+            for first in (0..data.rows().div_ceil(size)).step_by(CHUNKS_AT_A_TIME) {
+                next.iter_mut().enumerate().for_each(|(k, (rows, _))| *rows = chunk(first + k));
+                let put = |(rows, bytes): &mut (Range<usize>, Vec<u8>)| data.put_rows(rows.clone(), &labels, bytes);
+                // Hashing is one after the other, but the next bytes can be made meanwhile.
+                workers.both(
+                    || filled.iter().for_each(|(_, bytes)| workers.hash(&mut self.0, bytes)),
+                    || drop(workers.map_parts(&mut next, put)),
+                );
+                std::mem::swap(&mut filled, &mut next);
+            }
+            filled.iter().for_each(|(_, bytes)| workers.hash(&mut self.0, bytes));
+        });
     }
 
     /// The digest in hexadecimal.
@@ -137,7 +146,7 @@ impl Fingerprint {
 }
 
 /// What is hashed at a time: enough to pay for threads, and little enough to stay in the cache.
-const BYTES_A_CHUNK: usize = 1 << 19;
+const BYTES_A_CHUNK: usize = 1 << 18;
 const CHUNKS_AT_A_TIME: usize = 8;
 
 /// What two spellings of one label share.

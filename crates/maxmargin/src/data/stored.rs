@@ -55,8 +55,9 @@ pub(crate) struct SparseRows<'a, T> {
 }
 
 impl<T> SparseRows<'_, T> {
+    /// The columns of a row's entries, and their values.
     #[inline]
-    fn row(&self, row: usize) -> (&[u32], &[T]) {
+    pub(crate) fn row(&self, row: usize) -> (&[u32], &[T]) {
         let span = self.offsets[row] as usize..self.offsets[row + 1] as usize;
         (&self.indices[span.clone()], &self.values[span])
     }

@@ -1,6 +1,8 @@
 //! Linear problems in one form, and the passes over their rows that every method for them is made of.
 
-use super::{Bias, MarginProblem, Pull, Row, RowLoss};
+use std::ops::Range;
+
+use super::{Bias, ManyRows, MarginProblem, Pulls, RowLoss};
 use crate::data::Matrix;
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::workers::Workers;
@@ -136,16 +138,19 @@ impl<'a> LinearProblem<'a> {
 
     /// `Σ_i −(C_iℓ)*(−c_i)`, what the rows add to the dual.
     pub(crate) fn dual_terms(&self, coefficients: &[f64]) -> f64 {
-        let term = |i: usize| self.loss.dual_term(coefficients[i], self.targets[i], self.costs[i]);
-        let sums = self.workers.map_chunks(self.len(), ROWS_A_CHUNK, |range| range.map(term).sum::<f64>());
-        sums.iter().sum()
+        let terms = |range: Range<usize>| self.many(range.clone()).dual_terms(&coefficients[range]);
+        self.workers.map_chunks(self.len(), ROWS_A_CHUNK, terms).iter().sum()
     }
 
     /// `Σ_i C_i ℓ(f_i, t_i)`
     pub(crate) fn losses(&self, values: &[f64]) -> f64 {
-        let loss = |i: usize| self.costs[i] * self.loss.value(self.targets[i], values[i]);
-        let sums = self.workers.map_chunks(self.len(), ROWS_A_CHUNK, |range| range.map(loss).sum::<f64>());
-        sums.iter().sum()
+        let losses = |range: Range<usize>| self.many(range.clone()).losses(&values[range]);
+        self.workers.map_chunks(self.len(), ROWS_A_CHUNK, losses).iter().sum()
+    }
+
+    /// Some of the rows.
+    pub(crate) fn many(&self, range: Range<usize>) -> ManyRows<'a> {
+        ManyRows { loss: self.loss, targets: &self.targets[range.clone()], costs: &self.costs[range] }
     }
 
     /// How many parts the rows are cut into: each part sums on its own, in a vector of one number a column. The number depends
@@ -156,7 +161,7 @@ impl<'a> LinearProblem<'a> {
     }
 
     /// The rows of a part.
-    fn range(&self, part: usize, parts: usize) -> std::ops::Range<usize> {
+    fn range(&self, part: usize, parts: usize) -> Range<usize> {
         let place = |k: usize| (self.len() as u128 * k as u128 / parts as u128) as usize;
         place(part)..place(part + 1)
     }
@@ -169,6 +174,9 @@ const ENTRIES_A_COLUMN: u64 = 6;
 const LEAST_ENTRIES: u64 = 20_000;
 /// The most parts: what more than so many threads would gain, their sums would cost.
 const MOST_PARTS: u64 = 16;
+
+/// Rows whose numbers are looked at before they are added up: they stay in the nearest cache.
+const ROWS_AT_ONCE: usize = 128;
 
 /// A vector of the size of w, and the number that belongs to b.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -263,7 +271,7 @@ pub(crate) struct Passes<'p, 'a> {
 
 /// A part of the rows, and what a pass writes for them.
 struct Part<'s> {
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     sum: &'s mut Direction,
     values: &'s mut [f64],
     coefficients: &'s mut [f64],
@@ -396,37 +404,46 @@ fn advance(
 ) -> RowSums {
     let mut sums = RowSums::default();
     clear(part.sum);
-    for (k, i) in part.range.clone().enumerate() {
-        let (row, target, cost) = (problem.rows[i], problem.targets[i], problem.costs[i]);
+    let length = part.range.len();
+    for start in (0..length).step_by(ROWS_AT_ONCE) {
+        let block = start..(start + ROWS_AT_ONCE).min(length);
+        let row = |k: usize| problem.rows[part.range.start + k];
         if let Some(direction) = direction {
-            let change = rows.dot(row, &direction.weights) + direction.bias;
-            part.changes[k] = change;
-            part.values[k] += change;
-            if let Some(foreseen) = part.foreseen.get_mut(k) {
-                let straight = part.coefficients[k] - part.curvatures[k] * change; // (LP.3)
-                *foreseen = problem.loss.clipped(straight, target, cost);
+            for k in block.clone() {
+                let change = rows.dot(row(k), &direction.weights) + direction.bias;
+                part.changes[k] = change;
+                part.values[k] += change;
+                if let Some(foreseen) = part.foreseen.get_mut(k) {
+                    let i = part.range.start + k;
+                    let straight = part.coefficients[k] - part.curvatures[k] * change; // (LP.3)
+                    *foreseen = problem.loss.clipped(straight, problem.targets[i], problem.costs[i]);
+                }
             }
         }
-        let f = part.values[k];
-        let centre = centres.get(k).copied().unwrap_or(0.0);
-        let Row { pull, loss, dual_term } = problem.loss.row(target, cost, f, centre, sharpness);
-        let Pull { coefficient, curvature } = pull;
-        part.coefficients[k] = coefficient;
-        part.curvatures[k] = curvature;
-        if coefficient != 0.0 {
-            rows.add_scaled(row, coefficient, &mut part.sum.weights);
-            part.sum.bias += coefficient;
-        }
-        sums.dual_terms += dual_term;
-        sums.losses += loss;
-        let change = part.changes[k];
-        sums.slope += coefficient * change;
-        sums.curvature += curvature * change * change;
-        sums.curvatures += curvature;
-        // Also at the corner of a tube c was pulled by its centre.
-        let moves = curvature != 0.0 || coefficient == 0.0 && matches!(problem.loss, RowLoss::Epsilon(_));
-        if moves && !centres.is_empty() {
-            sums.largest_shift = sums.largest_shift.max((coefficient - centre).abs() / (cost * sharpness));
+        let many = problem.many(part.range.start + block.start..part.range.start + block.end);
+        let own_centres = centres.get(block.clone()).unwrap_or_default();
+        let pulls = Pulls {
+            coefficients: &mut part.coefficients[block.clone()],
+            curvatures: &mut part.curvatures[block.clone()],
+        };
+        let (losses, dual_terms) = many.pulls(&part.values[block.clone()], own_centres, sharpness, pulls);
+        sums.losses += losses;
+        sums.dual_terms += dual_terms;
+        for k in block {
+            let (coefficient, curvature, change) = (part.coefficients[k], part.curvatures[k], part.changes[k]);
+            if coefficient != 0.0 {
+                rows.add_scaled(row(k), coefficient, &mut part.sum.weights);
+                part.sum.bias += coefficient;
+            }
+            sums.slope += coefficient * change;
+            sums.curvature += curvature * change * change;
+            sums.curvatures += curvature;
+            // Also at the corner of a tube c was pulled by its centre.
+            let moves = curvature != 0.0 || coefficient == 0.0 && matches!(problem.loss, RowLoss::Epsilon(_));
+            if let (true, Some(centre)) = (moves, centres.get(k)) {
+                let cost = problem.costs[part.range.start + k];
+                sums.largest_shift = sums.largest_shift.max((coefficient - centre).abs() / (cost * sharpness));
+            }
         }
     }
     sums

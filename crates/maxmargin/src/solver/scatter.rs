@@ -14,12 +14,14 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use crate::control::Stop;
-use crate::data::Matrix;
-use crate::data::stored::{StoredRows, on_stored_rows};
+use crate::data::stored::{SparseRows, Stored, StoredRows, on_stored_rows};
+use crate::data::{Matrix, Values};
 use crate::workers::Workers;
 
 /// Rows that are multiplied at a time.
 const BLOCK: usize = 512;
+/// Sparse rows that are added at a time, a tile after the other.
+const SPARSE_BLOCK: usize = 2048;
 /// Blocks that one partial sum covers.
 const BLOCKS: usize = 8;
 /// Up to this many columns, threads share out rows; beyond it, columns of S.
@@ -81,7 +83,7 @@ impl Scatter<'_> {
             }
             self.take_centres_off(&used, &mut sum);
         } else if sparse && !crowded {
-            for block in used.chunks(BLOCK) {
+            for block in used.chunks(SPARSE_BLOCK) {
                 poll()?;
                 self.add_sparse(block, &mut sum);
             }
@@ -204,31 +206,57 @@ impl Scatter<'_> {
 
     /// Adds sparse rows entry by entry, a tile of columns of S to a thread.
     fn add_sparse(&self, block: &[usize], sum: &mut Mat<f64>) {
-        let entries: Vec<(f64, Vec<(usize, f64)>)> = block
-            .iter()
-            .map(|&i| {
-                let mut row = Vec::new();
-                self.matrix.visit(self.rows[i], |column, value| row.push((column, value)));
-                if self.constant {
-                    row.push((self.size() - 1, 1.0));
-                }
-                (self.weights[i], row)
-            })
-            .collect();
-        self.workers.fill_chunks(&mut column_tiles(sum), 1, |_, tile| {
+        let Matrix::Sparse(csr) = self.matrix else { return };
+        let (offsets, indices) = (csr.offsets(), csr.indices());
+        let mut tiles = column_tiles(sum);
+        // The first tiles have the longest columns: a thread that takes neighbours shall have long and short ones.
+        let count = tiles.len();
+        tiles.sort_by_key(|(first, _)| (first / TILE).min(count - 1 - first / TILE));
+        self.workers.fill_chunks(&mut tiles, 1, |_, tile| {
             for (first, tile) in tile {
-                let end = *first + tile.ncols();
-                for (weight, row) in &entries {
-                    let from = row.partition_point(|&(column, _)| column < *first);
-                    for (k, &(column, value)) in row.iter().enumerate().skip(from).take_while(|(_, e)| e.0 < end) {
-                        let (column, factor) = (column - *first, weight * value);
-                        let Some(sums) = tile.as_mut().col_mut(column).try_as_col_major_mut() else { continue };
-                        let sums = sums.as_slice_mut();
-                        row[k..].iter().for_each(|&(other, value)| sums[other] += factor * value);
+                match csr.values() {
+                    Values::F32(values) => {
+                        let rows = SparseRows { offsets, indices, values: &values[..] };
+                        self.add_to_tile(block, &rows, *first, tile.as_mut());
+                    }
+                    Values::F64(values) => {
+                        let rows = SparseRows { offsets, indices, values: &values[..] };
+                        self.add_to_tile(block, &rows, *first, tile.as_mut());
                     }
                 }
             }
         });
+    }
+
+    /// Adds sparse rows to the columns of a tile.
+    fn add_to_tile<T: Stored>(
+        &self,
+        block: &[usize],
+        rows: &SparseRows<'_, T>,
+        first: usize,
+        mut tile: MatMut<'_, f64>,
+    ) {
+        let (end, last) = (first + tile.ncols(), self.size() - 1);
+        for &i in block {
+            let weight = self.weights[i];
+            let (columns, values) = rows.row(self.rows[i]);
+            let from = columns.partition_point(|&column| (column as usize) < first);
+            for (k, &column) in columns.iter().enumerate().skip(from) {
+                let Some(column) = Some(column as usize).filter(|&column| column < end) else { break };
+                let factor = weight * values[k].into();
+                let Some(sums) = tile.as_mut().col_mut(column - first).try_as_col_major_mut() else { continue };
+                let sums = sums.as_slice_mut();
+                for (&other, &value) in columns[k..].iter().zip(&values[k..]) {
+                    sums[other as usize] += factor * value.into();
+                }
+                if self.constant {
+                    sums[last] += factor;
+                }
+            }
+            if self.constant && end > last {
+                tile[(last, last - first)] += weight;
+            }
+        }
     }
 }
 
