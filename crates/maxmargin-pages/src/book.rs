@@ -126,6 +126,7 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::Random;
 
     fn open() -> Box<Book> {
         let mut book = Box::new(Book::closed());
@@ -177,13 +178,8 @@ mod tests {
     #[test]
     fn idle_pages_are_counted_right() {
         for seed in 1..20u64 {
-            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let mut random = move |below: u32| {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                (state >> 33) as u32 % below
-            };
+            let mut numbers = Random::new(seed);
+            let mut random = |below: u32| numbers.below(below as usize) as u32;
             let mut book = open();
             let mut taken: Vec<Span> = Vec::new();
             for _ in 0..300 {

@@ -139,7 +139,7 @@ fn advised(start: *mut u8, _: usize) -> *mut u8 {
 }
 
 // The sizes are those of Linux.
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
 mod tests {
     use super::*;
 
@@ -204,12 +204,20 @@ mod tests {
         assert!(unsafe { LargePages.alloc(layout) }.is_null());
     }
 
-    /// A random number below another.
-    fn below(state: &mut u64, limit: usize) -> usize {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        (*state >> 33) as usize % limit
+    /// Numbers at random, from a seed.
+    pub(crate) struct Random(u64);
+
+    impl Random {
+        pub(crate) fn new(seed: u64) -> Self {
+            Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        }
+
+        pub(crate) fn below(&mut self, limit: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 33) as usize % limit
+        }
     }
 
     /// Four threads ask, write, grow, shrink and give back at random; a byte that another array wrote would show, and so would one
@@ -219,22 +227,22 @@ mod tests {
         std::thread::scope(|scope| {
             for seed in 1..=4u64 {
                 scope.spawn(move || {
-                    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                    let mut random = Random::new(seed);
                     let mut arrays: Vec<(Vec<u8>, u8)> = Vec::new();
                     for _ in 0..2000 {
-                        let size = 1 << below(&mut state, 22);
-                        let size = size + below(&mut state, size);
-                        if arrays.len() < 12 && below(&mut state, 3) > 0 {
-                            let mark = below(&mut state, 255) as u8 + 1;
+                        let size = 1 << random.below(22);
+                        let size = size + random.below(size);
+                        if arrays.len() < 12 && random.below(3) > 0 {
+                            let mark = random.below(255) as u8 + 1;
                             let mut array = vec![0u8; size];
                             assert!(array.iter().all(|&byte| byte == 0), "seed {seed}");
                             array.fill(mark);
                             arrays.push((array, mark));
                         } else if !arrays.is_empty() {
-                            let place = below(&mut state, arrays.len());
+                            let place = random.below(arrays.len());
                             let (mut array, mark) = arrays.swap_remove(place);
                             assert!(array.iter().all(|&byte| byte == mark), "seed {seed}");
-                            if below(&mut state, 2) == 0 {
+                            if random.below(2) == 0 {
                                 array.resize(size, mark);
                                 array.shrink_to_fit();
                                 arrays.push((array, mark));

@@ -105,6 +105,7 @@ pub(crate) struct Given {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::Random;
 
     const UNITS: u32 = 1000;
 
@@ -147,13 +148,8 @@ mod tests {
     #[test]
     fn every_unit_is_free_or_taken_as_a_table_of_all_of_them_says() {
         for seed in 1..50u64 {
-            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let mut random = move |below: u32| {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                (state >> 33) as u32 % below
-            };
+            let mut numbers = Random::new(seed);
+            let mut random = |below: u32| numbers.below(below as usize) as u32;
             let (mut spans, mut taken, mut table) = (all_free(), Vec::<Span>::new(), [false; UNITS as usize]);
             for _ in 0..500 {
                 let units = 1 + random(60);

@@ -62,39 +62,34 @@ impl ManyRows<'_> {
     /// `Σ C_i ℓ(f_i)`
     pub(crate) fn losses(self, values: &[f64]) -> f64 {
         let ManyRows { loss, targets, costs } = self;
-        if loss == RowLoss::Logistic {
-            return vectorised(
-                Arch::new(),
-                #[inline(always)]
-                || {
-                    let mut sums = [0.0; LANES];
-                    for block in 0..values.len().div_ceil(LANES) {
-                        add(&mut sums, &eight_rows(targets, costs, values, block * LANES).losses());
-                    }
-                    sums.iter().sum()
-                },
-            );
+        match loss {
+            RowLoss::Logistic => self.sum_of_eights(values, EightRows::losses),
+            _ => (0..values.len()).map(|i| costs[i] * loss.value(targets[i], values[i])).sum(),
         }
-        (0..values.len()).map(|i| costs[i] * loss.value(targets[i], values[i])).sum()
     }
 
     /// `Σ −(C_iℓ)*(−c_i)`
     pub(crate) fn dual_terms(self, coefficients: &[f64]) -> f64 {
         let ManyRows { loss, targets, costs } = self;
-        if loss == RowLoss::Logistic {
-            return vectorised(
-                Arch::new(),
-                #[inline(always)]
-                || {
-                    let mut sums = [0.0; LANES];
-                    for block in 0..coefficients.len().div_ceil(LANES) {
-                        add(&mut sums, &eight_rows(targets, costs, coefficients, block * LANES).dual_terms());
-                    }
-                    sums.iter().sum()
-                },
-            );
+        match loss {
+            RowLoss::Logistic => self.sum_of_eights(coefficients, EightRows::dual_terms),
+            _ => (0..coefficients.len()).map(|i| loss.dual_term(coefficients[i], targets[i], costs[i])).sum(),
         }
-        (0..coefficients.len()).map(|i| loss.dual_term(coefficients[i], targets[i], costs[i])).sum()
+    }
+
+    /// A sum over all rows, of each of which a number is known.
+    fn sum_of_eights(self, numbers: &[f64], terms: impl Fn(&EightRows) -> [f64; LANES]) -> f64 {
+        vectorised(
+            Arch::new(),
+            #[inline(always)]
+            || {
+                let mut sums = [0.0; LANES];
+                for block in 0..numbers.len().div_ceil(LANES) {
+                    add(&mut sums, &terms(&eight_rows(self.targets, self.costs, numbers, block * LANES)));
+                }
+                sums.iter().sum()
+            },
+        )
     }
 }
 
