@@ -24,7 +24,7 @@ from dataclasses import dataclass
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 # Touches so much memory, in large pages where there are any, and ends.
-TOUCHED_BYTES = 2 << 30
+TOUCHED_BYTES = 1 << 30
 TOUCH = """
 import mmap, sys
 memory = mmap.mmap(-1, int(sys.argv[1]), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
