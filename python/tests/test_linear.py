@@ -702,8 +702,9 @@ def test_every_parameter_of_scikit_learn_is_there_in_its_place():
 
 def test_an_interrupted_fit_goes_on_from_its_checkpoint_to_the_same_bits(tmp_path):
     random = np.random.default_rng(0)
-    X = random.standard_normal((20000, 60))
-    y = X @ random.standard_normal(60) + 5 * random.standard_normal(20000) > 0
+    # Many rows, so that the limit below is far from what the whole takes; however early it is, there is a checkpoint.
+    X = random.standard_normal((60000, 60))
+    y = X @ random.standard_normal(60) + 5 * random.standard_normal(60000) > 0
     whole = LinearSVC(loss="hinge", C=100.0, tol=1e-7).fit(X, y)
     kept = tmp_path / "fit.checkpoint"
     model = LinearSVC(loss="hinge", C=100.0, tol=1e-7, checkpoint=kept)
