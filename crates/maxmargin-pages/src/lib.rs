@@ -260,6 +260,8 @@ mod tests {
     /// The child of a process whose threads are at the pool can ask for memory, too.
     #[test]
     fn a_child_goes_on_with_the_pool() {
+        // The pool is there before anybody forks: it is then that forks begin to wait for its book.
+        drop(std::hint::black_box(vec![1u8; 40 << 10]));
         let done = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
