@@ -20,8 +20,6 @@ use crate::workers::Workers;
 
 /// Rows that are multiplied at a time.
 const BLOCK: usize = 512;
-/// Sparse rows that are added at a time, a tile after the other.
-const SPARSE_BLOCK: usize = 2048;
 /// Blocks that one partial sum covers.
 const BLOCKS: usize = 8;
 /// Up to this many columns, threads share out rows; beyond it, columns of S.
@@ -83,7 +81,7 @@ impl Scatter<'_> {
             }
             self.take_centres_off(&used, &mut sum);
         } else if sparse && !crowded {
-            for block in used.chunks(SPARSE_BLOCK) {
+            for block in used.chunks(BLOCK) {
                 poll()?;
                 self.add_sparse(block, &mut sum);
             }
