@@ -5,6 +5,7 @@ mod l1;
 mod of_weights;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -281,9 +282,11 @@ struct Mended {
 fn feasible(problem: &MarginProblem<'_>, alpha: &[f64]) -> Mended {
     let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
     let clip = |i: usize| signs[i] * loss.clipped(alpha[i] * signs[i], targets[i], costs[i]);
-    let clipped: Vec<f64> = (0..problem.len()).map(clip).collect();
+    let workers = problem.workers();
+    let clipped = workers.numbers(problem.len(), clip);
     let mut balanced = None;
-    let mut infeasibility = alpha.iter().zip(&clipped).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let off = |range: Range<usize>| range.map(|i| (alpha[i] - clipped[i]).abs()).fold(0.0, f64::max);
+    let mut infeasibility = workers.map_chunks(problem.len(), ROWS_A_CHUNK, off).into_iter().fold(0.0, f64::max);
     if problem.bias() == Bias::Explicit {
         let mut scaled = clipped.clone();
         let [difference, size] = problem.balance(&mut scaled);
@@ -311,16 +314,21 @@ fn squared_norm(problem: &MarginProblem<'_>, decision: &Decision, values: &[f64]
 /// ‖Σ α_i y_i φ(x_i)‖² and the violation at α.
 fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], alpha: &[f64]) -> (f64, f64) {
     let signs = problem.signs();
-    let signed: Vec<f64> = alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
+    let signed = problem.workers().numbers(problem.len(), |i| alpha[i] * signs[i]);
+    // Without a vector of weights there is no gradient to look at.
+    let mut of_gradient = f64::INFINITY;
     // u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩
     let products: Vec<f64> = match &solution.decision {
         Decision::Linear { weights: own, bias: own_bias } => {
-            let (weights, bias) = problem.weights_of_coefficients(&signed);
-            let square = problem::dot(&weights, &weights) + bias * bias;
-            if problem.loss() == Loss::Logistic && square.is_finite() {
-                // Its violation is the primal's, which asks for no u.
-                return (square, logistic_violation(problem, solution, values));
+            if problem.loss() == Loss::Logistic {
+                // Its violation is the primal's, which asks for no u, unless a square is too large for f64.
+                let (square, violation) = logistic_parts(problem, (own, *own_bias), values, &signed);
+                if square.is_finite() {
+                    return (square, violation);
+                }
+                of_gradient = violation;
             }
+            let (weights, bias) = problem.weights_of_coefficients(&signed);
             // Where w is made of these very coefficients, its products are known.
             match weights == *own && (problem.bias() != Bias::Folded || bias == *own_bias) {
                 true => values.iter().map(|value| value - (own_bias - bias)).collect(),
@@ -337,7 +345,7 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
     };
     let quadratic = signed.iter().zip(&products).map(|(c, u)| c * u).sum::<f64>().max(0.0);
     let violation = match problem.loss() {
-        Loss::Logistic => logistic_violation(problem, solution, values),
+        Loss::Logistic => of_gradient,
         Loss::Hinge | Loss::Squared => dual_violation(problem, &products, alpha),
     };
     (quadratic, violation)
@@ -371,11 +379,13 @@ fn dual_violation(problem: &MarginProblem<'_>, products: &[f64], alpha: &[f64]) 
     found.max(0.0)
 }
 
-/// The largest component of the gradient of the primal with logistic loss, in w and b.
-fn logistic_violation(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64]) -> f64 {
-    let Decision::Linear { weights, bias } = &solution.decision else {
-        return f64::INFINITY;
-    };
+/// ‖Σ c_i x_i‖² and the largest component of the gradient of the primal with logistic loss, in w and b.
+fn logistic_parts(
+    problem: &MarginProblem<'_>,
+    (weights, bias): (&[f64], f64),
+    values: &[f64],
+    coefficients: &[f64],
+) -> (f64, f64) {
     let mut pulls = vec![0.0; problem.len()];
     problem.workers().fill_chunks(&mut pulls, ROWS_A_CHUNK, |start, pulls| {
         let range = start..start + pulls.len();
@@ -383,14 +393,16 @@ fn logistic_violation(problem: &MarginProblem<'_>, solution: &Solution, values: 
         let (many, mut bends) = (ManyRows { loss: RowLoss::Logistic, targets, costs }, vec![0.0; pulls.len()]);
         many.pulls(&values[range], &[], 0.0, Pulls { coefficients: pulls, curvatures: &mut bends });
     });
-    let (target, _) = problem.weights_of_coefficients(&pulls);
+    let [(own, own_bias), (target, _)] = problem.weights_of_two([coefficients, &pulls]);
+    let square = problem::dot(&own, &own) + own_bias * own_bias;
     let of_weights = weights.iter().zip(&target).map(|(w, t)| (w - t).abs()).fold(0.0, f64::max);
     let total: f64 = pulls.iter().sum();
-    match problem.bias() {
+    let violation = match problem.bias() {
         Bias::Explicit => of_weights.max(total.abs()),
         Bias::Folded => of_weights.max((bias - total).abs()),
         Bias::None => of_weights,
-    }
+    };
+    (square, violation)
 }
 
 /// Slack of so many tolerances is what a converged solver may leave a row that lies on the margin.

@@ -368,30 +368,36 @@ fn sparse_values<T: Copy + Into<f64>, const N: usize>(
     offset: usize,
     values: &mut [f64],
 ) {
-    let mut sums = [[0.0; N]; 4];
+    // Each by its own name: in an array of arrays they would stay in memory.
+    let (mut first, mut second, mut third, mut fourth) = ([0.0; N], [0.0; N], [0.0; N], [0.0; N]);
+    let line_of = |column: u32| line::<N>(vectors, column as usize, lanes, offset);
     let (entries, last) = columns.as_chunks::<4>();
     let (factors, rest) = numbers.as_chunks::<4>();
-    for (columns, numbers) in entries.iter().zip(factors) {
-        for k in 0..4 {
-            let line = line::<N>(vectors, columns[k] as usize, lanes, offset);
-            let value: f64 = numbers[k].into();
-            for n in 0..N {
-                sums[k][n] = value.mul_add(line[n], sums[k][n]);
-            }
-        }
+    // Counted, because a call between the loops, even to make an iterator, would put the sums into memory for all of them.
+    for k in 0..entries.len() {
+        let (columns, numbers) = (&entries[k], &factors[k]);
+        first = sum_with(first, numbers[0].into(), line_of(columns[0]));
+        second = sum_with(second, numbers[1].into(), line_of(columns[1]));
+        third = sum_with(third, numbers[2].into(), line_of(columns[2]));
+        fourth = sum_with(fourth, numbers[3].into(), line_of(columns[3]));
     }
-    for (&column, &number) in last.iter().zip(rest) {
-        let line = line::<N>(vectors, column as usize, lanes, offset);
-        let value: f64 = number.into();
-        for n in 0..N {
-            sums[0][n] = value.mul_add(line[n], sums[0][n]);
-        }
+    for k in 0..last.len() {
+        first = sum_with(first, rest[k].into(), line_of(last[k]));
     }
     let bias = line::<N>(vectors, vectors.len() / lanes - 1, lanes, offset);
     let values = &mut values[offset..][..N];
     for n in 0..N {
-        values[n] = (sums[0][n] + sums[1][n]) + (sums[2][n] + sums[3][n]) + bias[n];
+        values[n] = (first[n] + second[n]) + (third[n] + fourth[n]) + bias[n];
     }
+}
+
+/// `sums + value · line`
+#[inline(always)]
+fn sum_with<const N: usize>(mut sums: [f64; N], value: f64, line: &[f64; N]) -> [f64; N] {
+    for n in 0..N {
+        sums[n] = value.mul_add(line[n], sums[n]);
+    }
+    sums
 }
 
 #[inline(always)]
@@ -404,12 +410,9 @@ fn sparse_pulls<T: Copy + Into<f64>, const N: usize>(
     values: &[f64],
 ) {
     let factors = *line::<N>(values, 0, lanes, offset);
-    for (&column, &number) in columns.iter().zip(numbers) {
-        let sums = line_mut::<N>(pulls, column as usize, lanes, offset);
-        let value: f64 = number.into();
-        for n in 0..N {
-            sums[n] = value.mul_add(factors[n], sums[n]);
-        }
+    for k in 0..columns.len() {
+        let sums = line_mut::<N>(pulls, columns[k] as usize, lanes, offset);
+        *sums = sum_with(*sums, numbers[k].into(), &factors);
     }
     let sums = line_mut::<N>(pulls, pulls.len() / lanes - 1, lanes, offset);
     for n in 0..N {

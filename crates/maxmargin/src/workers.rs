@@ -9,6 +9,9 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 
+/// Numbers that a thread makes or looks at at a time.
+const NUMBERS_A_CHUNK: usize = 1 << 14;
+
 /// A team of threads, or none. Clones share the team.
 #[derive(Clone, Debug, Default)]
 pub struct Workers {
@@ -65,6 +68,25 @@ impl Workers {
             }),
             _ => out.chunks_mut(size).enumerate().for_each(|(k, chunk)| work(k * size, chunk)),
         }
+    }
+
+    /// `of(i)` for each of so many numbers, on all threads.
+    pub(crate) fn numbers(&self, len: usize, of: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
+        let mut numbers = vec![0.0; len];
+        self.fill_chunks(&mut numbers, NUMBERS_A_CHUNK, |start, chunk| {
+            chunk.iter_mut().enumerate().for_each(|(k, number)| *number = of(start + k));
+        });
+        numbers
+    }
+
+    /// The place of the first item that is so, found on all threads.
+    pub(crate) fn find<T: Sync>(&self, items: &[T], is_so: impl Fn(&T) -> bool + Sync) -> Option<usize> {
+        let found = self.map_chunks(items.len(), NUMBERS_A_CHUNK, |range| {
+            // Most have none, which is found sooner without a way out of the loop.
+            let any = items[range.clone()].iter().fold(false, |any, item| any | is_so(item));
+            any.then(|| range.start + items[range].iter().position(&is_so).unwrap_or(0))
+        });
+        found.into_iter().flatten().next()
     }
 
     /// Does two things at once.
@@ -168,6 +190,18 @@ mod tests {
                 .inside(|| (std::thread::current().id(), workers.map_chunks(1000, 10, |range| range.sum::<usize>())));
             assert_eq!(own == caller, threads == 1);
             assert_eq!(sums.iter().sum::<usize>(), 499_500);
+        }
+    }
+
+    #[test]
+    fn the_first_of_many_is_found_and_numbers_are_where_they_belong() {
+        for workers in [Workers::none(), Workers::new(2).unwrap()] {
+            let numbers = workers.numbers(100_000, |i| i as f64);
+            assert!(numbers.iter().enumerate().all(|(i, &number)| number == i as f64));
+            for (least, expected) in [(0.0, Some(0)), (16_383.0, Some(16_383)), (70_000.5, Some(70_001)), (1e9, None)] {
+                assert_eq!(workers.find(&numbers, |&number| number >= least), expected);
+            }
+            assert_eq!(workers.find(&[] as &[f64], |_| true), None);
         }
     }
 

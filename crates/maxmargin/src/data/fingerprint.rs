@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Dataset;
-use super::stored::{StoredRows, on_stored_rows};
+use super::stored::{Stored, StoredRows, on_stored_rows};
 use crate::workers::Workers;
 
 impl Dataset {
@@ -73,6 +73,11 @@ const ENTRY: usize = 12;
 /// The non-zeros of a row; how many bytes they take.
 #[inline(always)]
 fn put_entries(stored: &impl StoredRows, row: usize, bytes: &mut [u8]) -> usize {
+    if let Some((columns, values)) = stored.entries(row)
+        && let Some(length) = put_non_zeros(columns, values, bytes)
+    {
+        return length;
+    }
     let (mut count, mut exact) = (0, true);
     let (start, columns) = bytes.split_at_mut(4);
     let places = columns.as_chunks_mut::<4>().0;
@@ -98,6 +103,40 @@ fn put_entries(stored: &impl StoredRows, row: usize, bytes: &mut [u8]) -> usize 
         place += usize::from(value != 0.0);
     });
     5 + count * if exact { 8 } else { 12 }
+}
+
+/// The same for a sparse row without zeros, all entries at once; `None` where it has one.
+#[inline(always)]
+fn put_non_zeros<T: Stored>(columns: &[u32], values: &[T], bytes: &mut [u8]) -> Option<usize> {
+    let (mut zero, mut inexact) = (false, false);
+    for &value in values {
+        let value: f64 = value.into();
+        zero |= value == 0.0;
+        inexact |= f64::from(value as f32) != value;
+    }
+    if zero {
+        return None;
+    }
+    let count = columns.len();
+    let (start, rest) = bytes.split_at_mut(4);
+    start.copy_from_slice(&(count as u32).to_le_bytes());
+    let (places, rest) = rest.split_at_mut(4 * count);
+    let (kind, rest) = rest.split_first_mut()?;
+    *kind = u8::from(inexact);
+    for (place, column) in places.as_chunks_mut::<4>().0.iter_mut().zip(columns) {
+        *place = column.to_le_bytes();
+    }
+    match inexact {
+        true => rest.as_chunks_mut::<8>().0.iter_mut().zip(values).for_each(|(place, &value)| {
+            let value: f64 = value.into();
+            *place = value.to_le_bytes();
+        }),
+        false => rest.as_chunks_mut::<4>().0.iter_mut().zip(values).for_each(|(place, &value)| {
+            let value: f64 = value.into();
+            *place = (value as f32).to_le_bytes();
+        }),
+    }
+    Some(5 + count * if inexact { 12 } else { 8 })
 }
 
 /// [`Dataset::fingerprint`] of data that comes in blocks of rows.

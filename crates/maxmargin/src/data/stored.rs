@@ -10,12 +10,16 @@ impl Stored for f64 {}
 
 /// Rows in one way to store them. Rows and columns out of range panic, here and below.
 pub(crate) trait StoredRows: Sync {
+    /// A number as it is stored.
+    type Number: Stored;
     /// The dot product of a row with a vector of one number a column.
     fn dot(&self, row: usize, vector: &[f64]) -> f64;
     /// Adds `scale` times a row to a vector of one number a column.
     fn add_scaled(&self, row: usize, scale: f64, vector: &mut [f64]);
     /// How many entries of a row are stored.
     fn stored(&self, row: usize) -> usize;
+    /// The columns of a row's entries and their values, where it is stored so.
+    fn entries(&self, row: usize) -> Option<(&[u32], &[Self::Number])>;
     /// Calls `visit(column, value)` for each stored entry, columns increasing.
     fn visit(&self, row: usize, visit: impl FnMut(usize, f64));
 
@@ -69,6 +73,8 @@ const LANES: usize = 8;
 const SPARSE_LANES: usize = 4;
 
 impl<T: Stored> StoredRows for DenseRows<'_, T> {
+    type Number = T;
+
     #[inline]
     fn dot(&self, row: usize, vector: &[f64]) -> f64 {
         let values = &self.values[row * self.columns..(row + 1) * self.columns];
@@ -98,6 +104,11 @@ impl<T: Stored> StoredRows for DenseRows<'_, T> {
         self.columns
     }
 
+    #[inline]
+    fn entries(&self, _: usize) -> Option<(&[u32], &[T])> {
+        None
+    }
+
     #[inline(always)]
     fn visit(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
         let values = &self.values[row * self.columns..(row + 1) * self.columns];
@@ -124,6 +135,8 @@ impl<T: Stored> StoredRows for DenseRows<'_, T> {
 }
 
 impl<T: Stored> StoredRows for SparseRows<'_, T> {
+    type Number = T;
+
     #[inline]
     fn dot(&self, row: usize, vector: &[f64]) -> f64 {
         let (indices, values) = self.row(row);
@@ -151,6 +164,11 @@ impl<T: Stored> StoredRows for SparseRows<'_, T> {
     #[inline]
     fn stored(&self, row: usize) -> usize {
         (self.offsets[row + 1] - self.offsets[row]) as usize
+    }
+
+    #[inline]
+    fn entries(&self, row: usize) -> Option<(&[u32], &[T])> {
+        Some(self.row(row))
     }
 
     #[inline(always)]

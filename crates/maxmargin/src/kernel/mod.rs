@@ -406,7 +406,7 @@ mod tests {
     fn values_that_overflow_are_refused_with_their_row() {
         let points = Points::new(Matrix::dense(2, 1, vec![1.0, 1e160]).unwrap(), false);
         let kernel = KernelFunction::Linear(Linear {});
-        let error = kernel.check_range(&points, &[0, 1]).unwrap_err();
+        let error = kernel.check_range(&points, &[0, 1], &crate::Workers::none()).unwrap_err();
         assert_eq!(error.to_string(), "the kernel value of row 2 with itself is inf");
     }
 }

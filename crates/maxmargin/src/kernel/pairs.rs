@@ -3,6 +3,7 @@
 use pulp::Arch;
 
 use super::Rows;
+use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::data::{Matrix, Values};
 use crate::simd::vectorised;
 
@@ -128,33 +129,42 @@ pub(super) fn dot_with_row(spread: &[f64], matrix: &Matrix, j: usize) -> f64 {
     }
 }
 
-/// `⟨x, x⟩` of a row, summed in the same order as [`dot_with_row`].
-pub(super) fn squared_norm(matrix: &Matrix, row: usize) -> f64 {
+/// `⟨x, x⟩` of the rows from `start` on, each summed in the same order as [`dot_with_row`].
+pub(super) fn squared_norms(matrix: &Matrix, start: usize, out: &mut [f64]) {
+    let width = matrix.columns();
+    let row = |k: usize| (start + k) * width..(start + k + 1) * width;
     match matrix {
-        Matrix::Dense(_) => dot_with_row(&matrix.row(row), matrix, row),
-        Matrix::Sparse(_) => {
-            let mut sum = 0.0;
-            matrix.visit(row, |_, value| sum += value * value);
-            sum
-        }
+        Matrix::Dense(dense) => match dense.values() {
+            Values::F32(values) => {
+                out.iter_mut().enumerate().for_each(|(k, out)| *out = dense_dot(&values[row(k)], &values[row(k)]));
+            }
+            Values::F64(values) => {
+                out.iter_mut().enumerate().for_each(|(k, out)| *out = dense_dot(&values[row(k)], &values[row(k)]));
+            }
+        },
+        Matrix::Sparse(_) => on_stored_rows!(matrix, stored => for (k, out) in out.iter_mut().enumerate() {
+            *out = 0.0;
+            stored.visit(start + k, |_, value| *out += value * value);
+        }),
     }
 }
 
 /// `⟨x, z⟩`
-fn dense_dot<T: Copy + Into<f64>>(x: &[f64], z: &[T]) -> f64 {
+fn dense_dot<S: Copy + Into<f64>, T: Copy + Into<f64>>(x: &[S], z: &[T]) -> f64 {
     dense_sum(x, z, &|a, b| a * b)
 }
 
 /// `Σ term(x_c, z_c)`: eight running sums, folded in a fixed order; the compiler turns them into vector instructions.
 #[inline(always)]
-fn dense_sum<T: Copy + Into<f64>>(x: &[f64], z: &[T], term: &impl Fn(f64, f64) -> f64) -> f64 {
+fn dense_sum<S: Copy + Into<f64>, T: Copy + Into<f64>>(x: &[S], z: &[T], term: &impl Fn(f64, f64) -> f64) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
     let (x_chunks, z_chunks) = (x.chunks_exact(LANES), z.chunks_exact(LANES));
-    let tail: f64 = x_chunks.remainder().iter().zip(z_chunks.remainder()).map(|(&a, &b)| term(a, b.into())).sum();
+    let tail: f64 =
+        x_chunks.remainder().iter().zip(z_chunks.remainder()).map(|(&a, &b)| term(a.into(), b.into())).sum();
     for (a, b) in x_chunks.zip(z_chunks) {
         for lane in 0..LANES {
-            sums[lane] += term(a[lane], b[lane].into());
+            sums[lane] += term(a[lane].into(), b[lane].into());
         }
     }
     sums.iter().sum::<f64>() + tail

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::data::{Matrix, Values};
 use crate::error::Error;
+use crate::workers::Workers;
 
 /// The factor γ, or the rule to find it by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -218,25 +219,25 @@ impl KernelFunction {
     ///
     /// # Errors
     /// When one is not; the message names the row.
-    pub(crate) fn check_range(&self, points: &Points, rows: &[usize]) -> Result<(), Error> {
-        let in_range = |value: &f64| value.abs() < 1e300;
-        let mut diagonal = [0.0; ROWS_AT_A_TIME];
-        for some in rows.chunks(ROWS_AT_A_TIME) {
-            let diagonal = &mut diagonal[..some.len()];
-            self.diagonal(points.rows(some), diagonal);
-            if let Some(place) = diagonal.iter().position(|value| !in_range(value)) {
-                return Err(Error::Data {
-                    what: format!("the kernel value of row {} with itself is {:e}", some[place] + 1, diagonal[place]),
-                    help: "scale the columns (standard or minmax), or choose a smaller gamma or degree".into(),
-                });
-            }
+    pub(crate) fn check_range(&self, points: &Points, rows: &[usize], workers: &Workers) -> Result<(), Error> {
+        let out_of_range = |value: &f64| !(value.abs() < 1e300);
+        let found = workers.map_chunks(rows.len(), ROWS_AT_A_TIME, |range| {
+            let (some, mut diagonal) = (&rows[range.clone()], vec![0.0; range.len()]);
+            self.diagonal(points.rows(some), &mut diagonal);
+            diagonal.iter().position(out_of_range).map(|place| (some[place], diagonal[place]))
+        });
+        match found.into_iter().flatten().next() {
+            Some((row, value)) => Err(Error::Data {
+                what: format!("the kernel value of row {} with itself is {value:e}", row + 1),
+                help: "scale the columns (standard or minmax), or choose a smaller gamma or degree".into(),
+            }),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
 /// Rows whose kernel value is checked at a time.
-const ROWS_AT_A_TIME: usize = 256;
+const ROWS_AT_A_TIME: usize = 8192;
 
 fn check_not_negative(matrix: &Matrix) -> Result<(), Error> {
     for row in 0..matrix.rows() {

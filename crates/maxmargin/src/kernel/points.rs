@@ -35,10 +35,9 @@ impl Points {
         // Rows of a model that needs none of their numbers have no columns.
         let rows = if matrix.columns() == 0 { 0 } else { matrix.rows() };
         workers.fill_chunks(&mut squared_norms[..rows], 4096, |start, chunk| {
-            for (k, square) in chunk.iter_mut().enumerate() {
-                // Summed in the order of `pairs::dots`, so that ‖x − x‖ is exactly 0.
-                *square = super::pairs::squared_norm(&matrix, start + k) + constant;
-            }
+            // Summed in the order of `pairs::dots`, so that ‖x − x‖ is exactly 0.
+            super::pairs::squared_norms(&matrix, start, chunk);
+            chunk.iter_mut().for_each(|square| *square += constant);
         });
         Points { matrix, folded, squared_norms, numbers: None, single: OnceLock::new(), double: OnceLock::new() }
     }

@@ -85,7 +85,9 @@ impl<'a> LinearProblem<'a> {
 
     /// The largest ‖x_i‖.
     pub(crate) fn longest_row(&self) -> f64 {
-        (0..self.len()).map(|i| self.square(i)).fold(0.0, f64::max).sqrt()
+        let larger = |one: f64, other: f64| if other > one { other } else { one };
+        let longest = |range: Range<usize>| range.map(|i| self.square(i)).fold(0.0, larger);
+        self.workers.map_chunks(self.len(), ROWS_A_CHUNK, longest).into_iter().fold(0.0, larger).sqrt()
     }
 
     /// How large decision values are: 1 where they tell classes apart, else as large as what they have to meet.
@@ -338,6 +340,28 @@ impl<'p, 'a> Passes<'p, 'a> {
             });
         });
         self.folded()
+    }
+
+    /// The same of two sets of coefficients, in one pass.
+    pub(crate) fn combine_two(&self, coefficients: [&[f64]; 2]) -> [Direction; 2] {
+        let (problem, count) = (self.problem, self.sums.len());
+        let mut sums = vec![(vec![[0.0; 2]; problem.columns()], [0.0; 2]); count];
+        let mut parts: Vec<(usize, _)> = sums.iter_mut().enumerate().collect();
+        problem.workers.map_parts(&mut parts, |(k, (weights, biases))| {
+            on_stored_rows!(problem.matrix, rows => for i in problem.range(*k, count) {
+                let scales = [coefficients[0][i], coefficients[1][i]];
+                rows.add_lanes(problem.rows[i], &scales, weights);
+                (0..2).for_each(|lane| biases[lane] += scales[lane]);
+            });
+        });
+        std::array::from_fn(|lane| {
+            let mut total = Direction::zero(problem.columns());
+            for (weights, biases) in &sums {
+                total.weights.iter_mut().zip(weights).for_each(|(total, part)| *total += part[lane]);
+                total.bias += biases[lane];
+            }
+            total
+        })
     }
 
     /// `Σ_i h_i (⟨p, x_i⟩ + p_b)(x_i, 1)`, the product of the losses' Hessian with p.

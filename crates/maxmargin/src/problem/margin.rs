@@ -115,7 +115,7 @@ impl<'a> MarginProblem<'a> {
     /// # Errors
     /// When lengths differ, one sign is missing, a cost or sign is out of range, or kernel values overflow.
     pub fn new(parts: MarginParts<'a>) -> Result<Self, Error> {
-        let MarginParts { kernel, points, rows, signs, costs, loss, bias, penalised, norm, .. } = &parts;
+        let MarginParts { kernel, points, workers, rows, signs, costs, loss, bias, penalised, norm, .. } = &parts;
         if rows.len() != signs.len() || rows.len() != costs.len() {
             return Err(Error::Shape {
                 operation: "problem",
@@ -123,7 +123,7 @@ impl<'a> MarginProblem<'a> {
                 right: format!("{} signs, {} costs", signs.len(), costs.len()),
             });
         }
-        if let Some(&row) = rows.iter().find(|&&row| row >= points.len()) {
+        if let Some(row) = workers.find(rows, |&row| row >= points.len()).map(|place| rows[place]) {
             let (left, right) = (format!("row {}", row + 1), format!("{} rows", points.len()));
             return Err(Error::Shape { operation: "problem", left, right });
         }
@@ -133,13 +133,13 @@ impl<'a> MarginProblem<'a> {
                 help: "fold the points exactly when the bias is folded".into(),
             });
         }
-        if let Some(sign) = signs.iter().find(|&&sign| sign != 1.0 && sign != -1.0) {
-            return Err(Error::parameter("sign", sign, "+1 or -1"));
+        if let Some(place) = workers.find(signs, |&sign| sign.abs() != 1.0) {
+            return Err(Error::parameter("sign", signs[place], "+1 or -1"));
         }
-        if let Some(cost) = costs.iter().find(|&&cost| !(cost > 0.0)) {
-            return Err(Error::parameter("C", cost, "above 0 for every row"));
+        if let Some(place) = workers.find(costs, |&cost| !(cost > 0.0)) {
+            return Err(Error::parameter("C", costs[place], "above 0 for every row"));
         }
-        let hard = costs.iter().any(|cost| cost.is_infinite());
+        let hard = workers.find(costs, |cost| cost.is_infinite()).is_some();
         norm.check(*loss, *penalised, hard)?;
         norm.check_kernel(kernel)?;
         if hard && (*loss != Loss::Hinge || costs.iter().any(|cost| cost.is_finite())) {
@@ -156,7 +156,7 @@ impl<'a> MarginProblem<'a> {
         }
         check_task(&parts)?;
         nu::check(&parts)?;
-        kernel.check_range(points, rows)?;
+        kernel.check_range(points, rows, workers)?;
         Ok(MarginProblem { parts })
     }
 
@@ -327,6 +327,14 @@ impl<'a> MarginProblem<'a> {
     /// `f(x_i)` of a vector of weights, for one row.
     pub(crate) fn decision_of_weights(&self, i: usize, weights: &[f64], bias: f64) -> f64 {
         LinearProblem::of_margin(self).value(i, weights, bias)
+    }
+
+    /// The same of two sets of coefficients, in one pass over the rows.
+    pub(crate) fn weights_of_two(&self, coefficients: [&[f64]; 2]) -> [(Vec<f64>, f64); 2] {
+        let linear = LinearProblem::of_margin(self);
+        let folded = self.parts.bias == Bias::Folded;
+        let both = Passes::new(&linear).combine_two(coefficients);
+        both.map(|Direction { weights, bias }| (weights, if folded { bias } else { 0.0 }))
     }
 
     /// `w = Σ c_i x_i` and the folded bias `Σ c_i` (0 unless folded) of the coefficients `c_i` of a linear kernel.

@@ -59,8 +59,8 @@ fn for_many_rows(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
     let entries = matrix.entries() as f64 / matrix.rows().max(1) as f64;
     let sparse = entries <= SPARSE * columns as f64 && columns >= MANY_COLUMNS;
     let steepness = |i: usize| problem.costs()[i] * problem.points().squared_norm(problem.rows()[i]);
-    let mild = (0..rows).map(steepness).sum::<f64>() <= MILD * rows as f64;
-    let (kind, reason) = if sparse && mild {
+    let mild = || (0..rows).map(steepness).sum::<f64>() <= MILD * rows as f64;
+    let (kind, reason) = if sparse && mild() {
         let reason =
             format!("{entries:.0} of {columns} columns in a row, and C is not large, so one row at a time is enough");
         (SolverKind::DualAscent, reason)

@@ -7,6 +7,8 @@
 //! Rows are taken in blocks of a fixed size and partial sums are folded in order, so the bits do not depend on the
 //! number of threads.
 
+mod blocks;
+
 use std::ops::ControlFlow;
 
 use faer::linalg::matmul::matmul;
@@ -17,6 +19,7 @@ use crate::control::Stop;
 use crate::data::stored::{SparseRows, Stored, StoredRows, on_stored_rows};
 use crate::data::{Matrix, Values};
 use crate::workers::Workers;
+use blocks::{Blocks, Lie};
 
 /// Rows that are multiplied at a time.
 const BLOCK: usize = 512;
@@ -38,6 +41,29 @@ const CROWDED: f64 = 0.2;
 const CROWDED_WHEN_NARROW: f64 = 0.4;
 /// Rows that one thread spreads out at a time.
 const ROWS_A_CHUNK: usize = 32;
+
+/// Entries that a block of columns must hold, in the mean, for blocks to be quicker than single entries; and the part of all pairs of
+/// blocks up to which they are quicker than whole rows.
+const ENTRIES_A_BLOCK: f64 = 2.0;
+const ENTRIES_A_BLOCK_WHEN_NARROW: f64 = 2.5;
+const PAIRS_OF_BLOCKS: f64 = 0.5;
+
+/// Ways to sum up outer products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Sparse rows, entry by entry, each thread into a matrix of its own.
+    Narrow,
+    /// Rows in blocks of columns, those without an entry left out, each thread into a matrix of its own.
+    NarrowBlocks,
+    /// The same, each thread into columns of its own.
+    Blocks,
+    /// Sparse rows, entry by entry, each thread into columns of its own.
+    Entries,
+    /// Whole rows, each thread into a matrix of its own.
+    FewColumns,
+    /// Whole rows, each thread into columns of its own.
+    Tiles,
+}
 
 /// What (H.2) is a sum over.
 pub(super) struct Scatter<'a> {
@@ -67,56 +93,109 @@ impl Scatter<'_> {
     pub(super) fn lower(&self, poll: &mut dyn FnMut() -> ControlFlow<Stop>) -> ControlFlow<Stop, Mat<f64>> {
         let used: Vec<usize> = (0..self.rows.len()).filter(|&i| self.weights[i] != 0.0).collect();
         let size = self.size();
+        let mut sum = Mat::zeros(size, size);
+        match self.way(&used) {
+            Way::Narrow => {
+                for some in used.chunks(ROWS_A_POLL) {
+                    poll()?;
+                    self.add_narrow(some, &mut sum);
+                }
+                self.take_centres_off(&used, &mut sum);
+            }
+            Way::NarrowBlocks => {
+                let mut blocks = Blocks::new(self, 1);
+                for some in used.chunks(ROWS_A_POLL) {
+                    poll()?;
+                    let parts = self.parts(some.len());
+                    let found = self.workers.map_chunks(some.len(), some.len().div_ceil(parts), |range| {
+                        let mut part = Blocks::new(self, 1);
+                        part.add_alone(self, &some[range]);
+                        part
+                    });
+                    found.iter().for_each(|part| blocks.join(part));
+                }
+                blocks.write(&mut sum);
+                self.take_centres_off(&used, &mut sum);
+            }
+            Way::Blocks => {
+                let mut blocks = Blocks::new(self, used.len());
+                for some in used.chunks(blocks::ROWS) {
+                    poll()?;
+                    blocks.add(self, some);
+                }
+                blocks.write(&mut sum);
+                self.take_centres_off(&used, &mut sum);
+            }
+            Way::Entries => {
+                for block in used.chunks(BLOCK) {
+                    poll()?;
+                    self.add_sparse(block, &mut sum);
+                }
+                self.take_centres_off(&used, &mut sum);
+            }
+            Way::FewColumns => {
+                for rows in used.chunks(BLOCK * BLOCKS * SUMS_A_POLL) {
+                    poll()?;
+                    let parts = self.workers.map_chunks(rows.len(), BLOCK * BLOCKS, |range| {
+                        let mut part = Mat::<f64>::zeros(size, size);
+                        let mut spread = vec![0.0; BLOCK.min(range.len()) * size];
+                        for block in rows[range].chunks(BLOCK) {
+                            let spread = &mut spread[..block.len() * size];
+                            block.iter().zip(spread.chunks_mut(size)).for_each(|(&i, out)| self.spread(i, out));
+                            let block = MatRef::from_row_major_slice(spread, block.len(), size);
+                            let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+                            let left = block.transpose();
+                            triangular::matmul(&mut part, lower, Accum::Add, left, full, block, full, 1.0, Par::Seq);
+                        }
+                        part
+                    });
+                    parts.iter().for_each(|part| sum += part);
+                }
+            }
+            Way::Tiles => {
+                let mut spread = vec![0.0; BLOCK.min(used.len()) * size];
+                for block in used.chunks(BLOCK) {
+                    poll()?;
+                    let spread = &mut spread[..block.len() * size];
+                    self.workers.fill_chunks(spread, ROWS_A_CHUNK * size, |start, out| {
+                        let rows = &block[start / size..];
+                        rows.iter().zip(out.chunks_mut(size)).for_each(|(&i, out)| self.spread(i, out));
+                    });
+                    self.add_tiles(MatRef::from_row_major_slice(spread, block.len(), size), &mut sum);
+                }
+            }
+        }
+        ControlFlow::Continue(sum)
+    }
+
+    /// The way that takes least time, by the storage of the rows and where their entries lie.
+    fn way(&self, used: &[usize]) -> Way {
+        let size = self.size();
         let sparse = matches!(self.matrix, Matrix::Sparse(_));
         let cells = self.matrix.rows() as f64 * self.matrix.columns() as f64;
         let density = self.matrix.entries() as f64 / cells.max(1.0);
         let crowded = density > CROWDED;
         // To take centres off the sum of many entries would cost digits.
         let narrow = sparse && size <= NARROW && (!crowded || density <= CROWDED_WHEN_NARROW && self.centres.is_none());
-        let mut sum = Mat::zeros(size, size);
         if narrow {
-            for some in used.chunks(ROWS_A_POLL) {
-                poll()?;
-                self.add_narrow(some, &mut sum);
-            }
-            self.take_centres_off(&used, &mut sum);
-        } else if sparse && !crowded {
-            for block in used.chunks(BLOCK) {
-                poll()?;
-                self.add_sparse(block, &mut sum);
-            }
-            self.take_centres_off(&used, &mut sum);
-        } else if size <= FEW_COLUMNS {
-            for rows in used.chunks(BLOCK * BLOCKS * SUMS_A_POLL) {
-                poll()?;
-                let parts = self.workers.map_chunks(rows.len(), BLOCK * BLOCKS, |range| {
-                    let mut part = Mat::<f64>::zeros(size, size);
-                    let mut spread = vec![0.0; BLOCK.min(range.len()) * size];
-                    for block in rows[range].chunks(BLOCK) {
-                        let spread = &mut spread[..block.len() * size];
-                        block.iter().zip(spread.chunks_mut(size)).for_each(|(&i, out)| self.spread(i, out));
-                        let block = MatRef::from_row_major_slice(spread, block.len(), size);
-                        let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-                        let left = block.transpose();
-                        triangular::matmul(&mut part, lower, Accum::Add, left, full, block, full, 1.0, Par::Seq);
-                    }
-                    part
-                });
-                parts.iter().for_each(|part| sum += part);
-            }
-        } else {
-            let mut spread = vec![0.0; BLOCK.min(used.len()) * size];
-            for block in used.chunks(BLOCK) {
-                poll()?;
-                let spread = &mut spread[..block.len() * size];
-                self.workers.fill_chunks(spread, ROWS_A_CHUNK * size, |start, out| {
-                    let rows = &block[start / size..];
-                    rows.iter().zip(out.chunks_mut(size)).for_each(|(&i, out)| self.spread(i, out));
-                });
-                self.add_tiles(MatRef::from_row_major_slice(spread, block.len(), size), &mut sum);
+            let lie = Lie::of(self, used);
+            let pays = lie.entries >= ENTRIES_A_BLOCK_WHEN_NARROW * lie.blocks;
+            return if pays { Way::NarrowBlocks } else { Way::Narrow };
+        }
+        if size > FEW_COLUMNS {
+            let lie = Lie::of(self, used);
+            let crowded = lie.entries > CROWDED * size as f64 && self.centres.is_some();
+            let part = lie.blocks / lie.all as f64;
+            let pays = !sparse || lie.entries >= ENTRIES_A_BLOCK * lie.blocks;
+            if pays && !crowded && part * part <= PAIRS_OF_BLOCKS {
+                return Way::Blocks;
             }
         }
-        ControlFlow::Continue(sum)
+        match (sparse && !crowded, size <= FEW_COLUMNS) {
+            (true, _) => Way::Entries,
+            (false, true) => Way::FewColumns,
+            (false, false) => Way::Tiles,
+        }
     }
 
     /// A row, centred and multiplied by the root of its weight.
@@ -171,11 +250,17 @@ impl Scatter<'_> {
         });
     }
 
-    /// Adds sparse rows entry by entry, each thread to a matrix of its own.
-    fn add_narrow(&self, used: &[usize], sum: &mut Mat<f64>) {
+    /// How many matrices pay for so many rows.
+    fn parts(&self, rows: usize) -> usize {
         let (size, constant) = (self.size(), usize::from(self.constant));
         let entries = self.matrix.entries() / self.matrix.rows().max(1) + constant;
-        let parts = (used.len() * entries * entries / (PRODUCTS_AN_ENTRY * size * size).max(1)).clamp(1, 8);
+        (rows * entries * entries / (PRODUCTS_AN_ENTRY * size * size).max(1)).clamp(1, 8)
+    }
+
+    /// Adds sparse rows entry by entry, each thread to a matrix of its own.
+    fn add_narrow(&self, used: &[usize], sum: &mut Mat<f64>) {
+        let size = self.size();
+        let parts = self.parts(used.len());
         let found = self.workers.map_chunks(used.len(), used.len().div_ceil(parts), |range| {
             let mut part = vec![0.0; size * size];
             let mut entries: Vec<(usize, f64)> = Vec::new();
@@ -344,6 +429,58 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// Rows with a few runs of entries each, dense.
+    fn clustered(rows: usize, columns: usize) -> Matrix {
+        let value = |i: usize, j: usize| {
+            if (j / 23 + i * i).is_multiple_of(5) { ((i * columns + j) as f64).sin() } else { 0.0 }
+        };
+        Matrix::dense(rows, columns, (0..rows * columns).map(|k| value(k / columns, k % columns)).collect::<Vec<_>>())
+            .unwrap()
+    }
+
+    #[test]
+    fn rows_in_clusters_are_added_by_blocks_dense_and_sparse() {
+        for (rows, columns) in [(1, 600), (63, 520), (64, 519), (65, 513), (128, 520), (129, 520), (1100, 521)] {
+            let dense = clustered(rows, columns);
+            let weights: Vec<f64> = (0..rows).map(|i| (i % 3) as f64 * 0.5 + f64::from(i == 0)).collect();
+            let used: Vec<usize> = (0..rows).filter(|&i| weights[i] > 0.0).collect();
+            let all: Vec<usize> = (0..rows).collect();
+            for matrix in [&dense, &dense.to_sparse()] {
+                let workers = Workers::none();
+                let scatter =
+                    Scatter { matrix, rows: &all, weights: &weights, constant: true, centres: None, workers: &workers };
+                assert_eq!(scatter.way(&used), Way::Blocks);
+                let sum = lower(matrix, &weights, &workers);
+                assert_eq!(sum, lower(matrix, &weights, &Workers::new(3).unwrap()));
+                let row = |i: usize, j: usize| if j == columns { 1.0 } else { dense.row(i)[j] };
+                for j in (0..=columns).step_by(7).chain([columns]) {
+                    for k in j..=columns {
+                        let expected: f64 = (0..rows).map(|i| weights[i] * row(i, j) * row(i, k)).sum();
+                        assert!((sum[(k, j)] - expected).abs() <= 1e-11 * rows as f64, "{rows} {j} {k}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn entries_that_lie_alone_and_rows_without_gaps_are_not_added_by_blocks() {
+        let (rows, columns) = (40, 600);
+        let all: Vec<usize> = (0..rows).collect();
+        let weights = vec![1.0; rows];
+        let workers = Workers::none();
+        let matrix = |value: fn(usize) -> f64| {
+            Matrix::dense(rows, columns, (0..rows * columns).map(value).collect::<Vec<_>>()).unwrap()
+        };
+        let alone = matrix(|k| if k % 17 == 0 { 1.0 } else { 0.0 }).to_sparse();
+        let full = matrix(|k| k as f64 + 1.0);
+        for (matrix, way) in [(&alone, Way::Entries), (&full, Way::Tiles)] {
+            let scatter =
+                Scatter { matrix, rows: &all, weights: &weights, constant: false, centres: None, workers: &workers };
+            assert_eq!(scatter.way(&all), way);
         }
     }
 

@@ -41,7 +41,8 @@ pub(super) fn finish(
     let training_errors = training_errors(problem, values);
     let (weights, bias, coefficients) = match (solution.decision, &solution.alpha) {
         (Decision::Linear { weights, bias }, alpha) => {
-            let signed = alpha.iter().flatten().zip(problem.signs()).map(|(alpha, sign)| alpha * sign).collect();
+            let alpha = alpha.as_deref().unwrap_or_default();
+            let signed = problem.workers().numbers(alpha.len(), |i| alpha[i] * problem.signs()[i]);
             (Some(weights), bias, signed)
         }
         (Decision::Expansion { coefficients, bias }, _) => (None, bias, coefficients),
@@ -79,8 +80,11 @@ pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> us
         return 0;
     }
     let wrong = |&i: &usize| (problem.side(i, values[i]) > 0.0) != (problem.signs()[i] > 0.0);
-    (0..values.len()).filter(wrong).count()
+    problem.workers().map_chunks(values.len(), ROWS_A_CHUNK, |range| range.filter(wrong).count()).iter().sum()
 }
+
+/// Rows that a thread looks at at a time.
+const ROWS_A_CHUNK: usize = 8192;
 
 /// Kernel values that cost little beside any training.
 const FEW_VALUES: usize = 1 << 16;
@@ -88,15 +92,26 @@ const FEW_VALUES: usize = 1 << 16;
 /// Rows that decision values are checked at.
 const SAMPLE: usize = 64;
 
-/// Whether the decision values that a linear solver kept are the model's own to the bit, by a sample of rows.
+/// Whether the decision values that a linear solver kept are the model's own but for a rounding that does not matter, by a sample of rows.
 fn are_own(problem: &MarginProblem<'_>, solution: &Solution) -> bool {
     let (Decision::Linear { weights, bias }, Some(values)) = (&solution.decision, &solution.decision_values) else {
         return false;
     };
     let sample = SAMPLE.min(problem.len());
     let places = (0..sample).map(|k| k * problem.len() / sample);
-    places.into_iter().all(|i| problem.decision_of_weights(i, weights, *bias) == values[i])
+    let costs = problem.costs();
+    let parts = problem.workers().map_chunks(costs.len(), ROWS_A_CHUNK, |range| costs[range].iter().sum::<f64>());
+    let all: f64 = parts.iter().sum();
+    places.into_iter().all(|i| {
+        let own = problem.decision_of_weights(i, weights, *bias);
+        let length = problem.points().squared_norm(problem.rows()[i]).sqrt().max(1.0);
+        own == values[i] || (own - values[i]).abs() * length * all <= NO_MATTER
+    })
 }
+
+/// An error of decision values that shows nowhere, once it is multiplied by all costs and the length of a row: it is then what the gradient of
+/// the objective is off by at most.
+const NO_MATTER: f64 = 1e-8;
 
 /// Whether decision values from scratch cost a pass over the data, or a few thousand kernel values.
 fn is_cheap(problem: &MarginProblem<'_>, decision: &Decision) -> bool {

@@ -109,10 +109,12 @@ pub(super) fn pays_side_by_side(shared: &Shared<'_>, groups: &[Group]) -> bool {
         // Those that are trained together use one thread.
         return threads > 1 && groups.len() > 1;
     }
+    if threads == 1 || machines == 1 {
+        return false;
+    }
     let sizes = class_sizes(shared.labels);
     let largest = shared.pairings.iter().map(|pairing| pairing.rows(&sizes)).max().unwrap_or(0);
-    let enough = machines >= 2 * threads && largest <= LARGE_MACHINE;
-    threads > 1 && machines > 1 && (enough || largest <= SMALL_MACHINE)
+    machines >= 2 * threads && largest <= LARGE_MACHINE || largest <= SMALL_MACHINE
 }
 
 /// How many rows each class has.
@@ -125,9 +127,12 @@ fn class_sizes(labels: &Labels) -> Vec<usize> {
 impl Training {
     /// What the largest of several machines needs must be there, before the first is trained.
     pub(super) fn check_largest(&self, shared: &Shared<'_>, parts: &ModelParts) -> Result<(), Error> {
+        if shared.pairings.len() == 1 {
+            return Ok(());
+        }
         let sizes = class_sizes(shared.labels);
         let largest = shared.pairings.iter().max_by_key(|pairing| pairing.rows(&sizes));
-        let Some(&pairing) = largest.filter(|_| shared.pairings.len() > 1) else { return Ok(()) };
+        let Some(&pairing) = largest else { return Ok(()) };
         let (problem, _) =
             machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
         let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem, &self.params.settings).0);

@@ -350,17 +350,12 @@ pub(crate) fn machine_problem<'a>(
     parts: &ModelParts,
 ) -> Result<(MarginProblem<'a>, f64), Error> {
     let Answers { codes, targets, weights } = answers;
-    let count = rows_of(codes, weights, pairing, parts).count();
-    let (mut rows, mut signs, mut costs) =
-        (Vec::with_capacity(count), Vec::with_capacity(count), Vec::with_capacity(count));
-    let mut total = 0.0;
-    for (row, sign) in rows_of(codes, weights, pairing, parts) {
-        let weight = weights.map_or(1.0, |weights| weights[row]);
-        rows.push(row);
-        signs.push(sign);
-        costs.push(weight);
-        total += weight;
-    }
+    let (rows, signs) = rows_of_machine(codes, weights, pairing, parts, workers);
+    let weight = |i: usize| weights.map_or(1.0, |weights| weights[rows[i]]);
+    let total = match weights {
+        None => rows.len() as f64,
+        Some(_) => (0..rows.len()).map(weight).sum(),
+    };
     // Once a C was found for a ν, it is the machine's.
     let known = parts.machines.iter().find(|machine| machine.pairing == pairing).and_then(|machine| machine.cost);
     let (nu, cost) = match (parts.penalty, known) {
@@ -369,7 +364,7 @@ pub(crate) fn machine_problem<'a>(
         (Penalty::Nu(_), Some(cost)) => (None, cost),
         (penalty, _) => (None, penalty.cost_with(parts.norm, total)),
     };
-    costs.iter_mut().for_each(|weight| *weight *= cost);
+    let costs = workers.numbers(rows.len(), |i| cost * weight(i));
     let mut targets = targets.map_or_else(Vec::new, |targets| rows.iter().map(|&row| targets[row]).collect());
     if let Task::Svdd { nu } = parts.task {
         // (P.11)
@@ -410,6 +405,28 @@ pub(crate) fn targets(data: &Dataset) -> Result<Vec<f64>, Error> {
         ),
         help: "regression needs a number for each row: name another label column, or choose task classification".into(),
     })
+}
+
+/// The rows of a machine's classes, those of weight 0 left out, and their signs.
+fn rows_of_machine(
+    codes: &[u32],
+    weights: Option<&[f64]>,
+    pairing: Pairing,
+    parts: &ModelParts,
+    workers: &Workers,
+) -> (Vec<usize>, Vec<f64>) {
+    let signs: Vec<Option<f64>> = (0..parts.classes.len().max(1)).map(|class| pairing.sign(class)).collect();
+    if let (None, Some(signs)) = (weights, signs.into_iter().collect::<Option<Vec<f64>>>()) {
+        // All rows, as with two classes.
+        return ((0..codes.len()).collect(), workers.numbers(codes.len(), |row| signs[codes[row] as usize]));
+    }
+    let count = rows_of(codes, weights, pairing, parts).count();
+    let (mut rows, mut signs) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for (row, sign) in rows_of(codes, weights, pairing, parts) {
+        rows.push(row);
+        signs.push(sign);
+    }
+    (rows, signs)
 }
 
 /// The rows of a machine's classes, those of weight 0 left out, with their signs.

@@ -118,7 +118,7 @@ pub(super) fn solve(
         }
     }
     let found = search.finish(settings, control);
-    let alpha = found.coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect();
+    let alpha = problem.workers().numbers(problem.len(), |i| found.coefficients[i] * problem.signs()[i]);
     Solution {
         from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: found.point.weights, bias: found.point.bias },

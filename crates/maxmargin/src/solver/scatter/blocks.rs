@@ -1,0 +1,255 @@
+//! Outer products of rows whose entries lie in clusters, such as images: full arithmetic on small blocks of columns, and none where a
+//! row has no entry.
+//!
+//! Columns are cut into blocks of [`SIDE`], and some rows are packed block by block, each block with a mask of the rows that have an
+//! entry in it. A tile of S is the sum over the rows that are in the masks of both its blocks:
+//!
+//! ```text
+//! S[K, J] = Σ_{i ∈ J ∩ K} x_i[K] x_i[J]′,   K ≥ J                                                 (H.4)
+//! ```
+//!
+//! Cost: `SIDE²` products, which fill the vector registers, for each pair of blocks of a row. An outer product entry by entry has to
+//! find the place of each single product, so blocks pay once a few of their entries are not 0.
+
+use faer::Mat;
+
+use super::Scatter;
+use crate::data::stored::{StoredRows, on_stored_rows};
+use crate::simd::vectorised;
+use pulp::Arch;
+
+/// Columns of a block.
+const SIDE: usize = 8;
+/// Rows of a panel, a bit of a mask each.
+const PANEL: usize = 128;
+const WORD: usize = u64::BITS as usize;
+/// Rows that are packed at a time.
+pub(super) const ROWS: usize = 8 * PANEL;
+/// Blocks of columns of S that a thread works on at a time: a panel is in its cache for all of them.
+const GROUP: usize = 4;
+/// Rows at most that tell how entries lie.
+const LOOKED_AT: usize = 1000;
+
+/// The rows of a panel that have an entry in a block.
+type Mask = [u64; PANEL / WORD];
+/// A part of S, `[column][row]`.
+type Tile = [[f64; SIDE]; SIDE];
+
+/// How the entries of rows lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lie {
+    /// Entries of a row that are not 0, in the mean.
+    pub(super) entries: f64,
+    /// Blocks of a row that have one, in the mean.
+    pub(super) blocks: f64,
+    /// Blocks that there are.
+    pub(super) all: usize,
+}
+
+impl Lie {
+    /// Of some of the rows, by their places.
+    pub(super) fn of(scatter: &Scatter<'_>, used: &[usize]) -> Self {
+        let (mut entries, mut blocks, mut looked_at) = (0_usize, 0_usize, 0_usize);
+        for &i in used.iter().step_by(used.len().div_ceil(LOOKED_AT).max(1)) {
+            let mut last = usize::MAX;
+            scatter.matrix.visit(scatter.rows[i], |column, value| {
+                if value != 0.0 {
+                    entries += 1;
+                    blocks += usize::from(column / SIDE != last);
+                    last = column / SIDE;
+                }
+            });
+            looked_at += 1;
+        }
+        let mean = |count: usize| count as f64 / looked_at.max(1) as f64;
+        Lie { entries: mean(entries), blocks: mean(blocks), all: scatter.size().div_ceil(SIDE) }
+    }
+}
+
+/// The sum so far, and room for rows.
+pub(super) struct Blocks {
+    /// Each J with a tile for every K ≥ J, in turn one of the longest and one of the shortest that are left: neighbours have the same to do.
+    columns: Vec<(usize, Vec<Tile>)>,
+    panels: Vec<Panel>,
+}
+
+/// Rows, block of columns by block.
+struct Panel {
+    /// `[block][row]`; of rows that are not in the block's mask anything.
+    values: Vec<[f64; SIDE]>,
+    masks: Vec<Mask>,
+}
+
+impl Blocks {
+    pub(super) fn new(scatter: &Scatter<'_>, rows: usize) -> Self {
+        let count = scatter.size().div_ceil(SIDE);
+        let panel = || Panel { values: vec![[0.0; SIDE]; count * PANEL], masks: vec![[0; PANEL / WORD]; count] };
+        Blocks {
+            columns: (0..count)
+                .map(|k| if k % 2 == 0 { k / 2 } else { count - 1 - k / 2 })
+                .map(|j| (j, vec![[[0.0; SIDE]; SIDE]; count - j]))
+                .collect(),
+            panels: (0..rows.min(ROWS).div_ceil(PANEL)).map(|_| panel()).collect(),
+        }
+    }
+
+    /// Adds at most [`ROWS`] rows.
+    pub(super) fn add(&mut self, scatter: &Scatter<'_>, used: &[usize]) {
+        let workers = scatter.workers;
+        let panels = &mut self.panels[..used.len().div_ceil(PANEL)];
+        workers.fill_chunks(panels, 1, |start, panels| {
+            panels.iter_mut().for_each(|panel| panel.pack(scatter, used.chunks(PANEL).nth(start).unwrap_or(&[])));
+        });
+        let panels = &*panels;
+        workers.fill_chunks(&mut self.columns, GROUP, |_, columns| {
+            vectorised(
+                Arch::new(),
+                #[inline(always)]
+                || {
+                    for panel in panels {
+                        for (j, tiles) in columns.iter_mut() {
+                            panel.add_to(*j, tiles);
+                        }
+                    }
+                },
+            );
+        });
+    }
+
+    /// Adds any number of rows on the calling thread.
+    pub(super) fn add_alone(&mut self, scatter: &Scatter<'_>, used: &[usize]) {
+        let Blocks { columns, panels } = self;
+        let Some(panel) = panels.first_mut() else { return };
+        for some in used.chunks(PANEL) {
+            panel.pack(scatter, some);
+            vectorised(
+                Arch::new(),
+                #[inline(always)]
+                || {
+                    for (j, tiles) in columns.iter_mut() {
+                        panel.add_to(*j, tiles);
+                    }
+                },
+            );
+        }
+    }
+
+    /// Adds the sums of another.
+    pub(super) fn join(&mut self, other: &Blocks) {
+        let tiles = self.columns.iter_mut().flat_map(|(_, tiles)| tiles);
+        for (own, other) in tiles.zip(other.columns.iter().flat_map(|(_, tiles)| tiles)) {
+            let numbers = own.as_flattened_mut().iter_mut().zip(other.as_flattened());
+            numbers.for_each(|(own, other)| *own += other);
+        }
+    }
+
+    /// Writes the lower half of S.
+    pub(super) fn write(&self, sum: &mut Mat<f64>) {
+        for (j, tiles) in &self.columns {
+            for column in j * SIDE..((j + 1) * SIDE).min(sum.ncols()) {
+                let own = &mut sum.col_as_slice_mut(column)[j * SIDE..];
+                for (own, tile) in own.chunks_mut(SIDE).zip(tiles) {
+                    own.copy_from_slice(&tile[column % SIDE][..own.len()]);
+                }
+            }
+        }
+    }
+}
+
+impl Panel {
+    /// Takes rows in, each times the root of its weight.
+    fn pack(&mut self, scatter: &Scatter<'_>, used: &[usize]) {
+        self.masks.fill([0; PANEL / WORD]);
+        let Panel { values, masks } = self;
+        let few = masks.len() <= WORD;
+        on_stored_rows!(scatter.matrix, rows => for (place, &i) in used.iter().enumerate() {
+            let root = scatter.weights[i].sqrt();
+            let constant = scatter.constant.then(|| (scatter.size() - 1, root));
+            match few {
+                true => pack_narrow(&rows, scatter.rows[i], root, constant, place, values, masks),
+                false => pack_wide(&rows, scatter.rows[i], root, constant, place, values, masks),
+            }
+        });
+    }
+
+    /// (H.4) for one J.
+    #[inline(always)]
+    fn add_to(&self, j: usize, tiles: &mut [Tile]) {
+        let rows = |block: usize| &self.values[block * PANEL..][..PANEL];
+        let left = rows(j);
+        for (k, tile) in tiles.iter_mut().enumerate() {
+            let right = rows(j + k);
+            let common: Mask = std::array::from_fn(|word| self.masks[j][word] & self.masks[j + k][word]);
+            if common == [0; PANEL / WORD] {
+                continue;
+            }
+            let mut sums = *tile;
+            for (word, mut left_over) in common.into_iter().enumerate() {
+                while left_over != 0 {
+                    let place = word * WORD + left_over.trailing_zeros() as usize;
+                    left_over &= left_over - 1;
+                    let (own, other) = (&left[place], &right[place]);
+                    for column in 0..SIDE {
+                        for row in 0..SIDE {
+                            sums[column][row] = own[column].mul_add(other[row], sums[column][row]);
+                        }
+                    }
+                }
+            }
+            *tile = sums;
+        }
+    }
+}
+
+/// Takes a row of many blocks in, of which it touches few.
+#[inline(always)]
+fn pack_wide(
+    rows: &impl StoredRows,
+    row: usize,
+    root: f64,
+    constant: Option<(usize, f64)>,
+    place: usize,
+    values: &mut [[f64; SIDE]],
+    masks: &mut [Mask],
+) {
+    let (word, bit) = (place / WORD, 1 << (place % WORD));
+    let mut put = |column: usize, value: f64| {
+        let own = &mut values[column / SIDE * PANEL + place];
+        let mask = &mut masks[column / SIDE][word];
+        if *mask & bit == 0 {
+            *mask |= bit;
+            *own = [0.0; SIDE];
+        }
+        own[column % SIDE] = value;
+    };
+    rows.visit(row, |column, value| {
+        if value != 0.0 {
+            put(column, root * value);
+        }
+    });
+    constant.into_iter().for_each(|(column, value)| put(column, value));
+}
+
+/// Takes a row of few blocks in: which of them it touches cannot be foreseen, so it is not asked for at each entry.
+#[inline(always)]
+fn pack_narrow(
+    rows: &impl StoredRows,
+    row: usize,
+    root: f64,
+    constant: Option<(usize, f64)>,
+    place: usize,
+    values: &mut [[f64; SIDE]],
+    masks: &mut [Mask],
+) {
+    (0..masks.len()).for_each(|block| values[block * PANEL + place] = [0.0; SIDE]);
+    let mut touched = 0_u64;
+    let mut put = |column: usize, value: f64| {
+        values[column / SIDE * PANEL + place][column % SIDE] = value;
+        touched |= u64::from(value != 0.0) << (column / SIDE);
+    };
+    rows.visit(row, |column, value| put(column, root * value));
+    constant.into_iter().for_each(|(column, value)| put(column, value));
+    for (block, mask) in masks.iter_mut().enumerate() {
+        mask[place / WORD] |= (touched >> block & 1) << (place % WORD);
+    }
+}
