@@ -23,6 +23,8 @@ const SIDE: usize = 8;
 /// Rows of a panel, a bit of a mask each.
 const PANEL: usize = 128;
 const WORD: usize = u64::BITS as usize;
+/// From a block of a panel to the next: not a power of two, or the same row of all blocks would compete for the same lines of the cache.
+const STRIDE: usize = PANEL + 1;
 /// Rows that are packed at a time.
 pub(super) const ROWS: usize = 8 * PANEL;
 /// Blocks of columns of S that a thread works on at a time: a panel is in its cache for all of them.
@@ -83,7 +85,7 @@ struct Panel {
 impl Blocks {
     pub(super) fn new(scatter: &Scatter<'_>, rows: usize) -> Self {
         let count = scatter.size().div_ceil(SIDE);
-        let panel = || Panel { values: vec![[0.0; SIDE]; count * PANEL], masks: vec![[0; PANEL / WORD]; count] };
+        let panel = || Panel { values: vec![[0.0; SIDE]; count * STRIDE], masks: vec![[0; PANEL / WORD]; count] };
         Blocks {
             columns: (0..count)
                 .map(|k| if k % 2 == 0 { k / 2 } else { count - 1 - k / 2 })
@@ -175,7 +177,7 @@ impl Panel {
     /// (H.4) for one J.
     #[inline(always)]
     fn add_to(&self, j: usize, tiles: &mut [Tile]) {
-        let rows = |block: usize| &self.values[block * PANEL..][..PANEL];
+        let rows = |block: usize| &self.values[block * STRIDE..][..PANEL];
         let left = rows(j);
         for (k, tile) in tiles.iter_mut().enumerate() {
             let right = rows(j + k);
@@ -214,7 +216,7 @@ fn pack_wide(
 ) {
     let (word, bit) = (place / WORD, 1 << (place % WORD));
     let mut put = |column: usize, value: f64| {
-        let own = &mut values[column / SIDE * PANEL + place];
+        let own = &mut values[column / SIDE * STRIDE + place];
         let mask = &mut masks[column / SIDE][word];
         if *mask & bit == 0 {
             *mask |= bit;
@@ -241,10 +243,10 @@ fn pack_narrow(
     values: &mut [[f64; SIDE]],
     masks: &mut [Mask],
 ) {
-    (0..masks.len()).for_each(|block| values[block * PANEL + place] = [0.0; SIDE]);
+    (0..masks.len()).for_each(|block| values[block * STRIDE + place] = [0.0; SIDE]);
     let mut touched = 0_u64;
     let mut put = |column: usize, value: f64| {
-        values[column / SIDE * PANEL + place][column % SIDE] = value;
+        values[column / SIDE * STRIDE + place][column % SIDE] = value;
         touched |= u64::from(value != 0.0) << (column / SIDE);
     };
     rows.visit(row, |column, value| put(column, root * value));
