@@ -15,8 +15,8 @@ from sets import QUICK_ROWS, Prepared, Problem, chosen, data_folder, prepared
 
 # Rounds of our own program and package: a few hundredths are to be told apart, which takes more of them than ratios to a peer do.
 OWN_ROUNDS = 15
-# Seconds of fits of the program, at most: long fits need fewer rounds.
-OWN_SECONDS = 30
+# Seconds of fits of the program, at most, for each of these rounds: long fits need fewer.
+SECONDS_A_ROUND = 2
 
 
 def main() -> None:
@@ -24,6 +24,9 @@ def main() -> None:
     add_common(parser)
     parser.add_argument("--sets", metavar="NAMES", help="such as a9a,usps [default: all]")
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="rounds of a fit below 20 s [default: 3]")
+    parser.add_argument(
+        "--own-rounds", type=int, default=OWN_ROUNDS, metavar="N", help="of our program and package [default: %(default)s]"
+    )
     parser.add_argument("--peers", default="sklearn,intelex", metavar="NAMES", help="[default: %(default)s]")
     arguments = parser.parse_args()
 
@@ -40,16 +43,17 @@ def main() -> None:
         one = partial(measured, problem=problem, prepared=data, settings=settings)
         run_rounds(record, problem.name, all_methods(peers, data), repeats, one)
         if not arguments.quick:
-            run_rounds(record, problem.name, all_methods([], data), own_rounds(record, problem.name, repeats), one)
+            own = own_rounds(record, problem.name, repeats, arguments.own_rounds)
+            run_rounds(record, problem.name, all_methods([], data), own, one)
         write_python_table(record.content, record.path.with_name("python.md"))
     print(f"written: {record.path} and {record.path.with_name('python.md')}")
 
 
-def own_rounds(record: Record, name: str, repeats: int) -> int:
+def own_rounds(record: Record, name: str, repeats: int, most: int) -> int:
     """How often our program and package are measured, by the first fit of the program."""
     first = next((found.get("fit_seconds") for found in record.of(set=name, method=OURS, round=0)), None)
-    affordable = int(OWN_SECONDS / first) if first else 0
-    return max(repeats, min(OWN_ROUNDS, affordable))
+    affordable = int(most * SECONDS_A_ROUND / first) if first else 0
+    return max(repeats, min(most, affordable))
 
 
 def all_methods(peers: list[str], prepared: Prepared) -> list[str]:

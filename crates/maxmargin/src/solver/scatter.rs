@@ -119,7 +119,7 @@ impl Scatter<'_> {
             }
             Way::Blocks => {
                 let mut blocks = Blocks::new(self, used.len());
-                for some in used.chunks(blocks::ROWS) {
+                for some in used.chunks(blocks.rows()) {
                     poll()?;
                     blocks.add(self, some);
                 }
@@ -443,8 +443,11 @@ mod tests {
 
     #[test]
     fn rows_in_clusters_are_added_by_blocks_dense_and_sparse() {
-        for (rows, columns) in [(1, 600), (63, 520), (64, 519), (65, 513), (128, 520), (129, 520), (1100, 521)] {
+        let wide = [(1, 600), (63, 520), (64, 519), (65, 513), (128, 520), (129, 520), (1100, 521)];
+        let narrow = [(1, 50), (64, 54), (129, 55), (3000, 60), (200, 300)];
+        for (rows, columns) in wide.into_iter().chain(narrow) {
             let dense = clustered(rows, columns);
+            let values: Vec<Vec<f64>> = (0..rows).map(|i| dense.row(i)).collect();
             let weights: Vec<f64> = (0..rows).map(|i| (i % 3) as f64 * 0.5 + f64::from(i == 0)).collect();
             let used: Vec<usize> = (0..rows).filter(|&i| weights[i] > 0.0).collect();
             let all: Vec<usize> = (0..rows).collect();
@@ -452,10 +455,15 @@ mod tests {
                 let workers = Workers::none();
                 let scatter =
                     Scatter { matrix, rows: &all, weights: &weights, constant: true, centres: None, workers: &workers };
-                assert_eq!(scatter.way(&used), Way::Blocks);
+                let way = match (matrix, columns) {
+                    (Matrix::Sparse(_), ..NARROW) => Way::NarrowBlocks,
+                    (Matrix::Dense(_), ..=FEW_COLUMNS) => Way::FewColumns,
+                    _ => Way::Blocks,
+                };
+                assert_eq!(scatter.way(&used), way);
                 let sum = lower(matrix, &weights, &workers);
                 assert_eq!(sum, lower(matrix, &weights, &Workers::new(3).unwrap()));
-                let row = |i: usize, j: usize| if j == columns { 1.0 } else { dense.row(i)[j] };
+                let row = |i: usize, j: usize| if j == columns { 1.0 } else { values[i][j] };
                 for j in (0..=columns).step_by(7).chain([columns]) {
                     for k in j..=columns {
                         let expected: f64 = (0..rows).map(|i| weights[i] * row(i, j) * row(i, k)).sum();

@@ -456,20 +456,33 @@ fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, parts:
 
 /// Joins the machines' support vectors into one pool, each training row once.
 fn pool_support_vectors(parts: &mut ModelParts, expansions: Vec<Vec<(u64, f64)>>, points: &Points) {
-    let mut used = vec![false; parts.training_rows];
-    expansions.iter().flatten().for_each(|&(row, _)| used[row as usize] = true);
-    let pool: Vec<u64> = (0..parts.training_rows as u64).filter(|&row| used[row as usize]).collect();
-    let mut places = vec![0u32; parts.training_rows];
-    pool.iter().enumerate().for_each(|(place, &row)| places[row as usize] = place as u32);
+    let pool = match &expansions[..] {
+        // One machine alone has its rows in their order already.
+        [alone] => alone.iter().map(|&(row, _)| row).collect(),
+        _ => rows_in_use(parts.training_rows, &expansions),
+    };
+    let whole = pool.len() == parts.training_rows;
+    let mut places = vec![0u32; if whole { 0 } else { parts.training_rows }];
+    if !whole {
+        pool.iter().enumerate().for_each(|(place, &row)| places[row as usize] = place as u32);
+    }
     for (machine, expansion) in parts.machines.iter_mut().zip(expansions) {
-        machine.support = expansion.iter().map(|&(row, _)| places[row as usize]).collect();
-        machine.coefficients = expansion.into_iter().map(|(_, coefficient)| coefficient).collect();
+        let place = |row: u64| if whole { row as u32 } else { places[row as usize] };
+        machine.support = expansion.iter().map(|&(row, _)| place(row)).collect();
+        machine.coefficients = expansion.iter().map(|&(_, coefficient)| coefficient).collect();
     }
     if !(parts.kernel.is_linear() || parts.kernel.is_precomputed()) {
         let rows: Vec<usize> = pool.iter().map(|&row| row as usize).collect();
         parts.vectors = Some(points.matrix().select_rows(&rows));
     }
     parts.support_rows = pool;
+}
+
+/// The rows that some expansion has, each once, in their order.
+fn rows_in_use(rows: usize, expansions: &[Vec<(u64, f64)>]) -> Vec<u64> {
+    let mut used = vec![false; rows];
+    expansions.iter().flatten().for_each(|&(row, _)| used[row as usize] = true);
+    (0..rows as u64).filter(|&row| used[row as usize]).collect()
 }
 
 fn no_rows() -> Error {

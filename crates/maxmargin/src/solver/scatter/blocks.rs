@@ -14,6 +14,7 @@
 use faer::Mat;
 
 use super::Scatter;
+use crate::data::Matrix;
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::simd::vectorised;
 use pulp::Arch;
@@ -25,8 +26,10 @@ const PANEL: usize = 128;
 const WORD: usize = u64::BITS as usize;
 /// From a block of a panel to the next: not a power of two, or the same row of all blocks would compete for the same lines of the cache.
 const STRIDE: usize = PANEL + 1;
-/// Rows that are packed at a time.
-pub(super) const ROWS: usize = 8 * PANEL;
+/// Panels that are packed at a time, and the blocks of columns up to which it is so many: of more columns fewer, because between two of these
+/// rounds the caller is asked whether to go on.
+const PANELS: usize = 8;
+const USUAL_BLOCKS: usize = 256;
 /// Blocks of columns of S that a thread works on at a time: a panel is in its cache for all of them.
 const GROUP: usize = 4;
 /// Rows at most that tell how entries lie.
@@ -85,17 +88,23 @@ struct Panel {
 impl Blocks {
     pub(super) fn new(scatter: &Scatter<'_>, rows: usize) -> Self {
         let count = scatter.size().div_ceil(SIDE);
+        let panels = (PANELS * USUAL_BLOCKS * USUAL_BLOCKS / (count * count).max(1)).clamp(1, PANELS);
         let panel = || Panel { values: vec![[0.0; SIDE]; count * STRIDE], masks: vec![[0; PANEL / WORD]; count] };
         Blocks {
             columns: (0..count)
                 .map(|k| if k % 2 == 0 { k / 2 } else { count - 1 - k / 2 })
                 .map(|j| (j, vec![[[0.0; SIDE]; SIDE]; count - j]))
                 .collect(),
-            panels: (0..rows.min(ROWS).div_ceil(PANEL)).map(|_| panel()).collect(),
+            panels: (0..panels.min(rows.div_ceil(PANEL).max(1))).map(|_| panel()).collect(),
         }
     }
 
-    /// Adds at most [`ROWS`] rows.
+    /// Rows that can be added at a time.
+    pub(super) fn rows(&self) -> usize {
+        self.panels.len() * PANEL
+    }
+
+    /// Adds at most [`Blocks::rows`] rows.
     pub(super) fn add(&mut self, scatter: &Scatter<'_>, used: &[usize]) {
         let workers = scatter.workers;
         let panels = &mut self.panels[..used.len().div_ceil(PANEL)];
@@ -163,7 +172,8 @@ impl Panel {
     fn pack(&mut self, scatter: &Scatter<'_>, used: &[usize]) {
         self.masks.fill([0; PANEL / WORD]);
         let Panel { values, masks } = self;
-        let few = masks.len() <= WORD;
+        // Full rows have an entry in every block, which may be 0.
+        let few = masks.len() <= WORD && matches!(scatter.matrix, Matrix::Sparse(_));
         on_stored_rows!(scatter.matrix, rows => for (place, &i) in used.iter().enumerate() {
             let root = scatter.weights[i].sqrt();
             let constant = scatter.constant.then(|| (scatter.size() - 1, root));
@@ -232,7 +242,7 @@ fn pack_wide(
     constant.into_iter().for_each(|(column, value)| put(column, value));
 }
 
-/// Takes a row of few blocks in: which of them it touches cannot be foreseen, so it is not asked for at each entry.
+/// Takes a sparse row of few blocks in: which of them it touches cannot be foreseen, so it is not asked for at each entry.
 #[inline(always)]
 fn pack_narrow(
     rows: &impl StoredRows,
@@ -247,7 +257,7 @@ fn pack_narrow(
     let mut touched = 0_u64;
     let mut put = |column: usize, value: f64| {
         values[column / SIDE * STRIDE + place][column % SIDE] = value;
-        touched |= u64::from(value != 0.0) << (column / SIDE);
+        touched |= 1 << (column / SIDE);
     };
     rows.visit(row, |column, value| put(column, root * value));
     constant.into_iter().for_each(|(column, value)| put(column, value));
