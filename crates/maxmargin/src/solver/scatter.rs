@@ -444,7 +444,7 @@ mod tests {
     #[test]
     fn rows_in_clusters_are_added_by_blocks_dense_and_sparse() {
         let wide = [(1, 600), (63, 520), (64, 519), (65, 513), (128, 520), (129, 520), (1100, 521)];
-        let narrow = [(1, 50), (64, 54), (129, 55), (3000, 60), (200, 300)];
+        let narrow = [(1, 120), (64, 54), (129, 55), (3000, 60), (200, 300)];
         for (rows, columns) in wide.into_iter().chain(narrow) {
             let dense = clustered(rows, columns);
             let values: Vec<Vec<f64>> = (0..rows).map(|i| dense.row(i)).collect();
