@@ -24,7 +24,7 @@
 use std::path::{Path, PathBuf};
 
 use maxmargin::Checkpoint;
-use maxmargin::checkpoint::{FinishedMachine, MachineState};
+use maxmargin::checkpoint::{ByRow, FinishedMachine, MachineState};
 use maxmargin::model::Machine;
 use maxmargin::solver::{Snapshot, SolverKind};
 use serde::{Deserialize, Serialize};
@@ -154,7 +154,7 @@ pub fn checkpoint_to_bytes(checkpoint: &Checkpoint) -> Result<Vec<u8>, String> {
     for state in &checkpoint.machines {
         machines.push(match state {
             MachineState::Untouched { alpha, point } => {
-                add_pairs(&mut whole, &mut numbers, alpha);
+                add_by_row(&mut whole, &mut numbers, alpha);
                 point.iter().for_each(|(weights, _)| numbers.add(weights.iter().copied()));
                 State::Untouched { bias: point.as_ref().map(|(_, bias)| *bias) }
             }
@@ -167,7 +167,7 @@ pub fn checkpoint_to_bytes(checkpoint: &Checkpoint) -> Result<Vec<u8>, String> {
                 State::Running { solver: *solver, iterations: snapshot.iterations, lists }
             }
             MachineState::Finished(finished) => {
-                add_pairs(&mut whole, &mut numbers, &finished.expansion);
+                add_by_row(&mut whole, &mut numbers, &finished.expansion);
                 let weights = &finished.machine.weights;
                 weights.iter().for_each(|weights| numbers.add(weights.iter().copied()));
                 let machine = Box::new(finished.machine.clone());
@@ -183,9 +183,9 @@ pub fn checkpoint_to_bytes(checkpoint: &Checkpoint) -> Result<Vec<u8>, String> {
     container::to_bytes(&CHECKPOINT, content, &tensors)
 }
 
-fn add_pairs(whole: &mut Pieces<u64>, numbers: &mut Pieces<f64>, pairs: &[(u64, f64)]) {
-    whole.add(pairs.iter().map(|&(row, _)| row));
-    numbers.add(pairs.iter().map(|&(_, value)| value));
+fn add_by_row(whole: &mut Pieces<u64>, numbers: &mut Pieces<f64>, by_row: &ByRow) {
+    whole.add(by_row.rows.iter().copied());
+    numbers.add(by_row.numbers.iter().copied());
 }
 
 /// A checkpoint from the bytes of a file called `name`. Whether it fits data and parameters is for the training to say.
@@ -204,15 +204,15 @@ pub fn checkpoint_from_bytes(bytes: &[u8], name: &str) -> Result<Checkpoint, Err
 fn states(states: Vec<State>, tensors: &Tensors<'_>) -> Result<Vec<MachineState>, String> {
     let mut numbers = Taken::<f64>::new(tensors, "numbers", "numbers.offsets")?;
     let mut whole = Taken::<u64>::new(tensors, "whole", "whole.offsets")?;
-    let pairs = |rows: Vec<u64>, values: Vec<f64>| match rows.len() == values.len() {
-        true => Ok(rows.into_iter().zip(values).collect()),
-        false => Err(format!("{} rows with {} numbers", rows.len(), values.len())),
+    let by_row = |rows: Vec<u64>, numbers: Vec<f64>| match rows.len() == numbers.len() {
+        true => Ok(ByRow { rows, numbers }),
+        false => Err(format!("{} rows with {} numbers", rows.len(), numbers.len())),
     };
     let mut machines = Vec::with_capacity(states.len());
     for state in states {
         machines.push(match state {
             State::Untouched { bias } => {
-                let alpha = pairs(whole.next()?, numbers.next()?)?;
+                let alpha = by_row(whole.next()?, numbers.next()?)?;
                 let point = bias.map(|bias| numbers.next().map(|weights| (weights, bias))).transpose()?;
                 MachineState::Untouched { alpha, point }
             }
@@ -223,7 +223,7 @@ fn states(states: Vec<State>, tensors: &Tensors<'_>) -> Result<Vec<MachineState>
                 MachineState::Running { solver, snapshot: Snapshot { iterations, alpha, gradient, lists, numbers } }
             }
             State::Finished { solver, linear, mut machine } => {
-                let expansion = pairs(whole.next()?, numbers.next()?)?;
+                let expansion = by_row(whole.next()?, numbers.next()?)?;
                 machine.weights = if linear { Some(numbers.next()?) } else { None };
                 MachineState::Finished(Box::new(FinishedMachine { solver, machine: *machine, expansion }))
             }

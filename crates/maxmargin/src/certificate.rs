@@ -163,13 +163,13 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
     };
     let Mended { clipped, balanced, infeasibility } = feasible(problem, alpha);
     let norm = squared_norm(problem, &solution.decision, &values);
-    let (quadratic, violation) = dual_parts(problem, solution, &values, &clipped);
+    let DualParts { quadratic, violation, losses } = dual_parts(problem, solution, &values, &clipped);
     let (alpha, quadratic) = match &balanced {
-        Some(balanced) => (balanced, dual_parts(problem, solution, &values, balanced).0),
+        Some(balanced) => (balanced, dual_parts(problem, solution, &values, balanced).quadratic),
         None => (&clipped, quadratic),
     };
 
-    let sums = Sums::over(problem, &values, &clipped, alpha, tolerance);
+    let sums = Sums::over(problem, &values, losses, &clipped, alpha, tolerance);
     let primal = if problem.hard() {
         let least =
             problem.signs().iter().zip(&*values).map(|(sign, value)| sign * value).fold(f64::INFINITY, f64::min);
@@ -206,16 +206,23 @@ struct Sums {
 }
 
 impl Sums {
-    /// Over all rows: those of the losses at their values, those of the dual at the α that is balanced, and the kinds of rows by
-    /// the α that is only clipped.
-    fn over(problem: &MarginProblem<'_>, values: &[f64], clipped: &[f64], alpha: &[f64], tolerance: f64) -> Self {
+    /// Over all rows: those of the losses at their values, unless they are known, those of the dual at the α that is balanced, and the
+    /// kinds of rows by the α that is only clipped.
+    fn over(
+        problem: &MarginProblem<'_>,
+        values: &[f64],
+        losses: Option<f64>,
+        clipped: &[f64],
+        alpha: &[f64],
+        tolerance: f64,
+    ) -> Self {
         let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
         let (classes, hard) = (problem.task().is_classification(), problem.hard());
         let parts = problem.workers().map_chunks(problem.len(), ROWS_A_CHUNK, |range| {
             let many = ManyRows { loss, targets: &targets[range.clone()], costs: &costs[range.clone()] };
             let coefficients: Vec<f64> = range.clone().map(|i| alpha[i] * signs[i]).collect();
             let mut part = Sums { dual_terms: many.dual_terms(&coefficients), ..Sums::default() };
-            part.losses = if hard { 0.0 } else { many.losses(&values[range.clone()]) };
+            part.losses = if hard || losses.is_some() { 0.0 } else { many.losses(&values[range.clone()]) };
             for i in range {
                 let slack = loss.slack(targets[i], values[i]);
                 part.slack += slack;
@@ -225,7 +232,8 @@ impl Sums {
             }
             part
         });
-        parts.into_iter().fold(Sums::default(), |mut all, part| {
+        let start = Sums { losses: losses.unwrap_or(0.0), ..Sums::default() };
+        parts.into_iter().fold(start, |mut all, part| {
             all.losses += part.losses;
             all.dual_terms += part.dual_terms;
             all.slack += part.slack;
@@ -311,8 +319,17 @@ fn squared_norm(problem: &MarginProblem<'_>, decision: &Decision, values: &[f64]
     }
 }
 
-/// ‖Σ α_i y_i φ(x_i)‖² and the violation at α.
-fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], alpha: &[f64]) -> (f64, f64) {
+/// What the products of rows add to a certificate.
+struct DualParts {
+    /// ‖Σ α_i y_i φ(x_i)‖²
+    quadratic: f64,
+    violation: f64,
+    /// Σ C_i ℓ, where it was found on the way.
+    losses: Option<f64>,
+}
+
+/// The parts at α.
+fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], alpha: &[f64]) -> DualParts {
     let signs = problem.signs();
     let signed = problem.workers().numbers(problem.len(), |i| alpha[i] * signs[i]);
     // Without a vector of weights there is no gradient to look at.
@@ -322,11 +339,11 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
         Decision::Linear { weights: own, bias: own_bias } => {
             if problem.loss() == Loss::Logistic {
                 // Its violation is the primal's, which asks for no u, unless a square is too large for f64.
-                let (square, violation) = logistic_parts(problem, (own, *own_bias), values, &signed);
-                if square.is_finite() {
-                    return (square, violation);
+                let parts = logistic_parts(problem, (own, *own_bias), values, &signed);
+                if parts.quadratic.is_finite() {
+                    return parts;
                 }
-                of_gradient = violation;
+                of_gradient = parts.violation;
             }
             let (weights, bias) = problem.weights_of_coefficients(&signed);
             // Where w is made of these very coefficients, its products are known.
@@ -348,7 +365,7 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
         Loss::Logistic => of_gradient,
         Loss::Hinge | Loss::Squared => dual_violation(problem, &products, alpha),
     };
-    (quadratic, violation)
+    DualParts { quadratic, violation, losses: None }
 }
 
 /// (D.2) at α, given `u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩`. A row of a regression has two variables there, for the tube's two sides.
@@ -379,30 +396,32 @@ fn dual_violation(problem: &MarginProblem<'_>, products: &[f64], alpha: &[f64]) 
     found.max(0.0)
 }
 
-/// ‖Σ c_i x_i‖² and the largest component of the gradient of the primal with logistic loss, in w and b.
+/// The parts with logistic loss: the violation is the largest component of the primal's gradient in w and b.
 fn logistic_parts(
     problem: &MarginProblem<'_>,
     (weights, bias): (&[f64], f64),
     values: &[f64],
     coefficients: &[f64],
-) -> (f64, f64) {
+) -> DualParts {
     let mut pulls = vec![0.0; problem.len()];
-    problem.workers().fill_chunks(&mut pulls, ROWS_A_CHUNK, |start, pulls| {
-        let range = start..start + pulls.len();
+    let mut parts: Vec<(usize, &mut [f64])> = pulls.chunks_mut(ROWS_A_CHUNK).enumerate().collect();
+    let found = problem.workers().map_parts(&mut parts, |(k, pulls)| {
+        let range = *k * ROWS_A_CHUNK..*k * ROWS_A_CHUNK + pulls.len();
         let (targets, costs) = (&problem.signs()[range.clone()], &problem.costs()[range.clone()]);
         let (many, mut bends) = (ManyRows { loss: RowLoss::Logistic, targets, costs }, vec![0.0; pulls.len()]);
-        many.pulls(&values[range], &[], 0.0, Pulls { coefficients: pulls, curvatures: &mut bends });
+        let (losses, _) = many.pulls(&values[range], &[], 0.0, Pulls { coefficients: pulls, curvatures: &mut bends });
+        (losses, pulls.iter().sum::<f64>())
     });
+    let (losses, total) = found.iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
     let [(own, own_bias), (target, _)] = problem.weights_of_two([coefficients, &pulls]);
-    let square = problem::dot(&own, &own) + own_bias * own_bias;
+    let quadratic = problem::dot(&own, &own) + own_bias * own_bias;
     let of_weights = weights.iter().zip(&target).map(|(w, t)| (w - t).abs()).fold(0.0, f64::max);
-    let total: f64 = pulls.iter().sum();
     let violation = match problem.bias() {
         Bias::Explicit => of_weights.max(total.abs()),
         Bias::Folded => of_weights.max((bias - total).abs()),
         Bias::None => of_weights,
     };
-    (square, violation)
+    DualParts { quadratic, violation, losses: Some(losses) }
 }
 
 /// Slack of so many tolerances is what a converged solver may leave a row that lies on the margin.
@@ -422,17 +441,16 @@ pub(crate) fn borderline(problem: &MarginProblem<'_>, values: &[f64], tolerance:
 impl Counts {
     /// Counts a row. A slack above 1 is that of a row on the wrong side.
     pub(crate) fn add(&mut self, alpha: f64, bound: f64, slack: f64, tolerance: f64) {
+        // Counted without a jump: which kind a row is of cannot be foreseen.
         let support = alpha != 0.0;
-        if support {
-            self.support += 1;
-            self.bounded += usize::from(alpha.abs() >= bound);
-        }
-        match (support, slack) {
-            (false, _) => self.not_support += 1,
-            (true, slack) if slack > 1.0 => self.misclassified += 1,
-            (true, slack) if slack > SLACK_A_TOLERANCE * tolerance => self.inside += 1,
-            (true, _) => self.on_margin += 1,
-        }
+        let wrong = slack > 1.0;
+        let inside = !wrong & (slack > SLACK_A_TOLERANCE * tolerance);
+        self.support += usize::from(support);
+        self.bounded += usize::from(support & (alpha.abs() >= bound));
+        self.not_support += usize::from(!support);
+        self.misclassified += usize::from(support & wrong);
+        self.inside += usize::from(support & inside);
+        self.on_margin += usize::from(support & !wrong & !inside);
     }
 
     /// Adds the rows of another.

@@ -28,7 +28,7 @@ pub enum MachineState {
     /// Not begun, or begun by a solver that offers no snapshots.
     Untouched {
         /// The α of a warm start, by training row, increasing; none from scratch.
-        alpha: Vec<(u64, f64)>,
+        alpha: ByRow,
         /// w and b of a warm start with the L1 norm, where w is not a sum over the rows.
         point: Option<(Vec<f64>, f64)>,
     },
@@ -51,7 +51,35 @@ pub struct FinishedMachine {
     /// The machine without its support vectors, which are known once all machines are done.
     pub machine: Machine,
     /// The coefficients that are not 0, by training row, increasing.
-    pub expansion: Vec<(u64, f64)>,
+    pub expansion: ByRow,
+}
+
+/// A number for each of some training rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ByRow {
+    /// The rows, increasing.
+    pub rows: Vec<u64>,
+    /// As many.
+    pub numbers: Vec<f64>,
+}
+
+impl ByRow {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Each row with its number.
+    pub fn pairs(&self) -> impl Iterator<Item = (u64, f64)> {
+        self.rows.iter().copied().zip(self.numbers.iter().copied())
+    }
+}
+
+impl FromIterator<(u64, f64)> for ByRow {
+    fn from_iter<I: IntoIterator<Item = (u64, f64)>>(pairs: I) -> Self {
+        let (rows, numbers) = pairs.into_iter().unzip();
+        ByRow { rows, numbers }
+    }
 }
 
 impl Checkpoint {
@@ -110,8 +138,8 @@ impl Checkpoint {
                 }
                 MachineState::Finished(finished) => &finished.expansion,
             };
-            let increasing = list.is_sorted_by(|a, b| a.0 < b.0);
-            if !increasing || list.last().is_some_and(|&(row, _)| row >= data.rows() as u64) {
+            let increasing = list.rows.is_sorted_by(|a, b| a < b);
+            if !increasing || list.rows.last().is_some_and(|&row| row >= data.rows() as u64) {
                 return unfit(format!("its rows do not increase below {}", data.rows()));
             }
         }
@@ -122,7 +150,7 @@ impl Checkpoint {
 impl MachineState {
     /// Not begun, and to begin from scratch.
     pub(crate) fn scratch() -> Self {
-        MachineState::Untouched { alpha: Vec::new(), point: None }
+        MachineState::Untouched { alpha: ByRow::default(), point: None }
     }
 
     /// Where this solver is to begin. What another solver has left is of no use to it.
@@ -134,7 +162,7 @@ impl MachineState {
             }
             MachineState::Untouched { alpha, .. } if !alpha.is_empty() => {
                 let mut start = vec![0.0; problem.len()];
-                for &(row, value) in alpha {
+                for (row, value) in alpha.pairs() {
                     if let Ok(place) = problem.rows().binary_search(&(row as usize)) {
                         start[place] = value;
                     }

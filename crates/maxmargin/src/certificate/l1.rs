@@ -43,7 +43,7 @@ pub(super) fn certify(problem: &MarginProblem<'_>, solution: &Solution, toleranc
     let square = weights.iter().map(|weight| weight * weight).sum::<f64>() + folded * folded;
     let clipped: Vec<f64> =
         alpha.iter().zip(costs).map(|(alpha, &cost)| alpha.clamp(0.0, problem.loss().dual_bound(cost))).collect();
-    let sums = Sums::over(problem, &values, &clipped, &clipped, tolerance);
+    let sums = Sums::over(problem, &values, None, &clipped, &clipped, tolerance);
     let primal = norm + sums.losses; // (C.3)
     let mut coefficients: Vec<f64> = clipped.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
     let mut infeasibility = alpha.iter().zip(&clipped).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

@@ -105,38 +105,75 @@ fn put_entries(stored: &impl StoredRows, row: usize, bytes: &mut [u8]) -> usize 
     5 + count * if exact { 8 } else { 12 }
 }
 
-/// The same for a sparse row without zeros, all entries at once; `None` where it has one.
+/// The same for a sparse row without zeros, some entries at once; `None` where it has one.
 #[inline(always)]
 fn put_non_zeros<T: Stored>(columns: &[u32], values: &[T], bytes: &mut [u8]) -> Option<usize> {
-    let (mut zero, mut inexact) = (false, false);
-    for &value in values {
-        let value: f64 = value.into();
-        zero |= value == 0.0;
-        inexact |= f64::from(value as f32) != value;
-    }
-    if zero {
-        return None;
-    }
     let count = columns.len();
     let (start, rest) = bytes.split_at_mut(4);
     start.copy_from_slice(&(count as u32).to_le_bytes());
     let (places, rest) = rest.split_at_mut(4 * count);
     let (kind, rest) = rest.split_first_mut()?;
-    *kind = u8::from(inexact);
-    for (place, column) in places.as_chunks_mut::<4>().0.iter_mut().zip(columns) {
-        *place = column.to_le_bytes();
+    put_columns(columns, places.as_chunks_mut().0);
+    let Kinds { zero, inexact } = kinds(values);
+    if zero {
+        return None;
     }
+    *kind = u8::from(inexact);
     match inexact {
-        true => rest.as_chunks_mut::<8>().0.iter_mut().zip(values).for_each(|(place, &value)| {
-            let value: f64 = value.into();
-            *place = value.to_le_bytes();
-        }),
-        false => rest.as_chunks_mut::<4>().0.iter_mut().zip(values).for_each(|(place, &value)| {
-            let value: f64 = value.into();
-            *place = (value as f32).to_le_bytes();
-        }),
+        true => put_values(values, &mut rest.as_chunks_mut().0[..count], f64::to_le_bytes),
+        false => put_values(values, &mut rest.as_chunks_mut().0[..count], |value| (value as f32).to_le_bytes()),
     }
     Some(5 + count * if inexact { 12 } else { 8 })
+}
+
+/// Entries that are looked at or copied at once. Rows are short: what a call to copy one costs is more than the copy.
+const AT_ONCE: usize = 4;
+
+#[inline(always)]
+fn put_columns(columns: &[u32], places: &mut [[u8; 4]]) {
+    let ((blocks, rest), (targets, end)) = (columns.as_chunks::<AT_ONCE>(), places.as_chunks_mut::<AT_ONCE>());
+    for (block, target) in blocks.iter().zip(targets) {
+        *target = block.map(u32::to_le_bytes);
+    }
+    for (column, target) in rest.iter().zip(end) {
+        *target = column.to_le_bytes();
+    }
+}
+
+#[inline(always)]
+fn put_values<T: Stored, const B: usize>(values: &[T], places: &mut [[u8; B]], put: impl Fn(f64) -> [u8; B]) {
+    let ((blocks, rest), (targets, end)) = (values.as_chunks::<AT_ONCE>(), places.as_chunks_mut::<AT_ONCE>());
+    for (block, target) in blocks.iter().zip(targets) {
+        *target = block.map(|value| put(value.into()));
+    }
+    for (&value, target) in rest.iter().zip(end) {
+        *target = put(value.into());
+    }
+}
+
+/// Whether there is a 0 among some values, and one that f32 does not hold.
+struct Kinds {
+    zero: bool,
+    inexact: bool,
+}
+
+#[inline(always)]
+fn kinds<T: Stored>(values: &[T]) -> Kinds {
+    let is_zero = |value: f64| value == 0.0;
+    let is_inexact = |value: f64| f64::from(value as f32) != value;
+    let (blocks, rest) = values.as_chunks::<AT_ONCE>();
+    let (mut zeros, mut inexact) = ([false; AT_ONCE], [false; AT_ONCE]);
+    for block in blocks {
+        for lane in 0..AT_ONCE {
+            zeros[lane] |= is_zero(block[lane].into());
+            inexact[lane] |= is_inexact(block[lane].into());
+        }
+    }
+    for &value in rest {
+        zeros[0] |= is_zero(value.into());
+        inexact[0] |= is_inexact(value.into());
+    }
+    Kinds { zero: zeros.contains(&true), inexact: inexact.contains(&true) }
 }
 
 /// [`Dataset::fingerprint`] of data that comes in blocks of rows.

@@ -174,8 +174,10 @@ impl Model {
             Some(vectors) => vectors.clone(),
             None => Matrix::without_columns(parts.support_rows.len()),
         };
-        let numbers = parts.support_rows.iter().map(|&row| row as usize).collect();
-        let points = Points::new(matrix, parts.bias == Bias::Folded).with_numbers(numbers)?;
+        let mut points = Points::new(matrix, parts.bias == Bias::Folded);
+        if parts.kernel.is_precomputed() {
+            points = points.with_numbers(parts.support_rows.iter().map(|&row| row as usize).collect())?;
+        }
         Ok(Model { parts, points, expansion: OnceLock::new() })
     }
 

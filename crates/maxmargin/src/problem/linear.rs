@@ -265,6 +265,15 @@ pub(crate) struct RowState {
     pub(crate) sharpness: f64,
 }
 
+/// What a pass along a direction found.
+pub(crate) struct Advanced {
+    /// `Σ c_i x_i` and `Σ c_i`
+    pub(crate) combined: Direction,
+    /// The same of what was foreseen of c, where that was asked for and b is not explicit: there it has to be balanced first.
+    pub(crate) foreseen: Option<Direction>,
+    pub(crate) sums: RowSums,
+}
+
 /// The passes over a problem's rows, with the memory that they reuse.
 pub(crate) struct Passes<'p, 'a> {
     problem: &'p LinearProblem<'a>,
@@ -281,6 +290,10 @@ struct Part<'s> {
     changes: &'s mut [f64],
     /// Empty, or one a row.
     foreseen: &'s mut [f64],
+    /// The sums of c and of what was foreseen of it side by side; empty where the latter is not summed.
+    both: Vec<[f64; 2]>,
+    /// `Σ` of what was foreseen of c
+    foreseen_bias: f64,
 }
 
 impl<'p, 'a> Passes<'p, 'a> {
@@ -289,7 +302,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         Passes { problem, sums }
     }
 
-    /// Goes along a direction, by all of it: f, c and h of every row are those after it, and `Σ c_i x_i` is returned.
+    /// Goes along a direction, by all of it: f, c and h of every row are those after it, and `Σ c_i x_i` is found.
     ///
     /// Without a direction f stays as it is. With one, and room for it, the rows keep what it should have made of c, were the slopes of
     /// the losses straight lines, as near to that as (R.1) allows:
@@ -297,13 +310,14 @@ impl<'p, 'a> Passes<'p, 'a> {
     /// ```text
     /// c_i − h_i δ_i,   δ_i the change of f_i                                      (LP.3)
     /// ```
-    pub(crate) fn advance(&mut self, state: &mut RowState, direction: Option<&Direction>) -> (Direction, RowSums) {
+    pub(crate) fn advance(&mut self, state: &mut RowState, direction: Option<&Direction>) -> Advanced {
         let (problem, count) = (self.problem, self.sums.len());
         let (centres, sharpness) = (&state.centres, state.sharpness);
         let mut parts = Vec::with_capacity(count);
         let mut rest =
             (&mut state.values[..], &mut state.coefficients[..], &mut state.curvatures[..], &mut state.changes[..]);
         let mut foreseen_left = &mut state.foreseen[..];
+        let sums_both = direction.is_some() && !foreseen_left.is_empty() && problem.bias != Bias::Explicit;
         for (k, sum) in self.sums.iter_mut().enumerate() {
             let range = problem.range(k, count);
             let length = range.len();
@@ -314,16 +328,35 @@ impl<'p, 'a> Passes<'p, 'a> {
             rest = (values_left, coefficients_left, curvatures_left, changes_left);
             let (foreseen, others) = foreseen_left.split_at_mut(length.min(foreseen_left.len()));
             foreseen_left = others;
-            parts.push(Part { range, sum, values, coefficients, curvatures, changes, foreseen });
+            let both = vec![[0.0; 2]; if sums_both { problem.columns() } else { 0 }];
+            parts.push(Part {
+                range,
+                sum,
+                values,
+                coefficients,
+                curvatures,
+                changes,
+                foreseen,
+                both,
+                foreseen_bias: 0.0,
+            });
         }
         let found = problem.workers.map_parts(&mut parts, |part| {
             let centres = if centres.is_empty() { &[][..] } else { &centres[part.range.clone()] };
             on_stored_rows!(problem.matrix, rows => advance(problem, &rows, part, direction, centres, sharpness))
         });
+        let foreseen = sums_both.then(|| {
+            let mut total = Direction::zero(problem.columns());
+            for part in &parts {
+                total.weights.iter_mut().zip(&part.both).for_each(|(total, both)| *total += both[1]);
+                total.bias += part.foreseen_bias;
+            }
+            total
+        });
         drop(parts);
         let mut sums = RowSums::default();
         found.iter().for_each(|part| sums.join(part));
-        (self.folded(), sums)
+        Advanced { combined: self.folded(), foreseen, sums }
     }
 
     /// `Σ_i c_i x_i` and `Σ c_i`.
@@ -455,7 +488,12 @@ fn advance(
         sums.dual_terms += dual_terms;
         for k in block {
             let (coefficient, curvature, change) = (part.coefficients[k], part.curvatures[k], part.changes[k]);
-            if coefficient != 0.0 {
+            if !part.both.is_empty() {
+                let foreseen = part.foreseen[k];
+                rows.add_lanes(row(k), &[coefficient, foreseen], &mut part.both);
+                part.sum.bias += coefficient;
+                part.foreseen_bias += foreseen;
+            } else if coefficient != 0.0 {
                 rows.add_scaled(row(k), coefficient, &mut part.sum.weights);
                 part.sum.bias += coefficient;
             }
@@ -470,5 +508,6 @@ fn advance(
             }
         }
     }
+    part.sum.weights.iter_mut().zip(&part.both).for_each(|(sum, both)| *sum = both[0]);
     sums
 }

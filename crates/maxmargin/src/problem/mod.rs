@@ -18,7 +18,7 @@ mod task;
 pub(crate) use dual::violation;
 pub use dual::{Coupling, DualParts, DualProblem};
 pub use joint::{JointParts, JointProblem};
-pub(crate) use linear::{Direction, LinearProblem, Passes, RowState, RowSums, dot};
+pub(crate) use linear::{Advanced, Direction, LinearProblem, Passes, RowState, RowSums, dot};
 pub use loss::Loss;
 pub(crate) use many_rows::{ManyRows, Pulls};
 pub use margin::{Bias, MarginParts, MarginProblem};

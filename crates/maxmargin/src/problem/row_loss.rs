@@ -107,6 +107,7 @@ impl RowLoss {
     }
 
     /// The nearest c that (R.1) allows.
+    #[inline]
     pub(crate) fn clipped(self, coefficient: f64, target: f64, cost: f64) -> f64 {
         match self {
             RowLoss::Hinge | RowLoss::Logistic => target * (target * coefficient).clamp(0.0, cost),

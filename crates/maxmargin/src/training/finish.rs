@@ -1,6 +1,7 @@
 //! From a solution to a machine: its certificate, its errors, and what the model keeps of it.
 
 use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion};
+use crate::checkpoint::ByRow;
 use crate::kernel::Kernel;
 use crate::model::{Machine, Pairing};
 use crate::problem::{FromNu, MarginProblem};
@@ -13,7 +14,7 @@ pub(super) fn finish(
     pairing: Pairing,
     cost: f64,
     tolerance: f64,
-) -> (Machine, Vec<(u64, f64)>) {
+) -> (Machine, ByRow) {
     // The α of an expansion are what the model keeps of them, its coefficients.
     if let (Decision::Expansion { coefficients, .. }, Some(alpha)) = (&solution.decision, &mut solution.alpha) {
         *alpha = coefficients.iter().zip(problem.signs()).map(|(coefficient, sign)| coefficient * sign).collect();
@@ -47,13 +48,11 @@ pub(super) fn finish(
         }
         (Decision::Expansion { coefficients, bias }, _) => (None, bias, coefficients),
     };
-    let expansion = problem
-        .rows()
-        .iter()
-        .zip(&coefficients)
-        .filter(|(_, coefficient): &(_, &f64)| **coefficient != 0.0)
-        .map(|(&row, &coefficient)| (row as u64, coefficient))
-        .collect();
+    let rows = problem.rows().iter().map(|&row| row as u64);
+    let expansion = match problem.workers().find(&coefficients, |&coefficient| coefficient == 0.0) {
+        None if !coefficients.is_empty() => ByRow { rows: rows.collect(), numbers: coefficients },
+        _ => rows.zip(coefficients).filter(|&(_, coefficient)| coefficient != 0.0).collect(),
+    };
     let machine = Machine {
         pairing,
         bias,

@@ -4,7 +4,7 @@ use super::Training;
 use super::machines::Shared;
 use crate::certificate::Evidence;
 use crate::certificate::joint::{certify_joint, errors_by_class};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{ByRow, Checkpoint};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::kernel::Points;
@@ -42,7 +42,7 @@ impl Training {
         shared: &Shared<'_>,
         parts: &mut ModelParts,
         control: &mut dyn Control,
-    ) -> Result<Vec<Vec<(u64, f64)>>, Error> {
+    ) -> Result<Vec<ByRow>, Error> {
         let (codes, weights) = (shared.labels.codes(), shared.weights);
         let (kind, reason) = self.joint_solver()?;
         if self.params.penalty == Penalty::Hard {
@@ -93,12 +93,12 @@ impl Training {
                 coefficients: Vec::new(),
             });
         }
-        let by_row = |list: &Vec<(usize, f64)>| -> Vec<(u64, f64)> {
+        let by_row = |list: &Vec<(usize, f64)>| -> ByRow {
             list.iter().map(|&(place, alpha)| (problem.rows()[place] as u64, alpha)).collect()
         };
         Ok(match &solution.alpha {
             Some(alpha) => alpha.iter().map(by_row).collect(),
-            None => vec![Vec::new(); problem.classes()],
+            None => vec![ByRow::default(); problem.classes()],
         })
     }
 

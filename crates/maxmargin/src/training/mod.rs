@@ -11,7 +11,7 @@ mod params;
 mod path;
 
 use crate::certificate::Evidence;
-use crate::checkpoint::{FinishedMachine, MachineState};
+use crate::checkpoint::{ByRow, FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
@@ -455,33 +455,31 @@ fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, parts:
 }
 
 /// Joins the machines' support vectors into one pool, each training row once.
-fn pool_support_vectors(parts: &mut ModelParts, expansions: Vec<Vec<(u64, f64)>>, points: &Points) {
-    let pool = match &expansions[..] {
+fn pool_support_vectors(parts: &mut ModelParts, mut expansions: Vec<ByRow>, points: &Points) {
+    if let ([machine], [alone]) = (&mut parts.machines[..], &mut expansions[..]) {
         // One machine alone has its rows in their order already.
-        [alone] => alone.iter().map(|&(row, _)| row).collect(),
-        _ => rows_in_use(parts.training_rows, &expansions),
-    };
-    let whole = pool.len() == parts.training_rows;
-    let mut places = vec![0u32; if whole { 0 } else { parts.training_rows }];
-    if !whole {
-        pool.iter().enumerate().for_each(|(place, &row)| places[row as usize] = place as u32);
-    }
-    for (machine, expansion) in parts.machines.iter_mut().zip(expansions) {
-        let place = |row: u64| if whole { row as u32 } else { places[row as usize] };
-        machine.support = expansion.iter().map(|&(row, _)| place(row)).collect();
-        machine.coefficients = expansion.iter().map(|&(_, coefficient)| coefficient).collect();
+        machine.support = (0..alone.rows.len() as u32).collect();
+        machine.coefficients = std::mem::take(&mut alone.numbers);
+        parts.support_rows = std::mem::take(&mut alone.rows);
+    } else {
+        parts.support_rows = rows_in_use(parts.training_rows, &expansions);
+        let mut places = vec![0u32; parts.training_rows];
+        parts.support_rows.iter().enumerate().for_each(|(place, &row)| places[row as usize] = place as u32);
+        for (machine, expansion) in parts.machines.iter_mut().zip(expansions) {
+            machine.support = expansion.rows.iter().map(|&row| places[row as usize]).collect();
+            machine.coefficients = expansion.numbers;
+        }
     }
     if !(parts.kernel.is_linear() || parts.kernel.is_precomputed()) {
-        let rows: Vec<usize> = pool.iter().map(|&row| row as usize).collect();
+        let rows: Vec<usize> = parts.support_rows.iter().map(|&row| row as usize).collect();
         parts.vectors = Some(points.matrix().select_rows(&rows));
     }
-    parts.support_rows = pool;
 }
 
 /// The rows that some expansion has, each once, in their order.
-fn rows_in_use(rows: usize, expansions: &[Vec<(u64, f64)>]) -> Vec<u64> {
+fn rows_in_use(rows: usize, expansions: &[ByRow]) -> Vec<u64> {
     let mut used = vec![false; rows];
-    expansions.iter().flatten().for_each(|&(row, _)| used[row as usize] = true);
+    expansions.iter().flat_map(|expansion| &expansion.rows).for_each(|&row| used[row as usize] = true);
     (0..rows as u64).filter(|&row| used[row as usize]).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{ByRow, Checkpoint};
 use crate::control::{Stop, Unattended};
 use crate::data::{Label, Labels, Matrix, embedded, generate};
 use crate::kernel::{Gamma, KernelParams};
@@ -241,6 +241,7 @@ fn a_checkpoint_that_lies_is_refused_and_a_snapshot_that_lies_is_not_used() {
     };
     assert!(refused(&|checkpoint| drop(checkpoint.machines.pop())).contains("2 machines, not 3"));
     for alpha in [vec![(7, 0.5), (7, 0.5)], vec![(150, 0.5)]] {
+        let alpha: ByRow = alpha.into_iter().collect();
         let said = refused(&|c| c.machines[1] = MachineState::Untouched { alpha: alpha.clone(), point: None });
         assert!(said.contains("do not increase below 150"), "{said}");
     }

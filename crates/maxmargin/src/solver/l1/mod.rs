@@ -54,8 +54,8 @@ use super::{Decision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{
-    Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowLoss, RowState, RowSums, dual_point,
-    largest_product,
+    Advanced, Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowLoss, RowState, RowSums,
+    dual_point, largest_product,
 };
 use by_columns::{ByColumns, Columns};
 use quadratic::Quadratic;
@@ -257,7 +257,7 @@ impl<'p, 'a> Search<'p, 'a> {
 
     /// A pass at the point, or a whole direction further.
     fn look(&mut self, direction: Option<&Direction>) -> Found {
-        let (products, sums) = self.passes.advance(&mut self.state, direction);
+        let Advanced { combined: products, sums, .. } = self.passes.advance(&mut self.state, direction);
         let primal = self.norm(&self.point) + sums.losses; // (L1.1)
         Found { products, primal, sums }
     }

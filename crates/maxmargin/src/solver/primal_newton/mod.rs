@@ -63,7 +63,7 @@ use super::{Decision, Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{
-    Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowLoss, RowState, RowSums, dot,
+    Advanced, Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowLoss, RowState, RowSums, dot,
 };
 use direction::{Directions, System};
 use sample::Sample;
@@ -175,8 +175,9 @@ struct Found {
     /// primal − dual at c, which is feasible but for the sum of c with an explicit bias.
     gap: f64,
     sums: RowSums,
-    /// Whether a whole step led there, and foresaw coefficients.
+    /// Whether a whole step led there, and foresaw coefficients; and what they sum up to, where the pass has found that.
     foreseen: bool,
+    foreseen_sum: Option<Direction>,
 }
 
 impl<'p, 'a> Search<'p, 'a> {
@@ -288,13 +289,13 @@ impl<'p, 'a> Search<'p, 'a> {
             self.point = start.clone();
         }
         let mut found = self.look(start.as_ref());
-        if matches!(goal, Goal::Settings(settings) if settings.gap.is_some()) && self.problem.loss == RowLoss::Logistic
-        {
-            self.state.foreseen = vec![0.0; self.problem.len()];
-        }
         let first = *self.first.get_or_insert(self.size(&found).sqrt());
         let (mut best, mut idle) = (f64::INFINITY, 0);
         let mut gain = f64::INFINITY;
+        let target = match goal {
+            Goal::Settings(settings) => settings.gap,
+            Goal::Rough => None,
+        };
         let most_steps = match goal {
             Goal::Settings(settings) => settings.max_iterations.unwrap_or(MAX_STEPS),
             Goal::Rough => MOST_ROUGH_STEPS,
@@ -316,7 +317,7 @@ impl<'p, 'a> Search<'p, 'a> {
                 Goal::Settings(&Settings { gap: Some(target), .. }) => {
                     let enough = target * found.primal.abs().max(1.0);
                     found.gap <= enough && self.mended_gap(&found) <= enough
-                        || found.foreseen && gain <= LIKELY * enough && self.takes_foreseen(&found, enough)
+                        || found.foreseen && self.takes_foreseen(&mut found, enough)
                 }
                 Goal::Settings(settings) => violation <= settings.tolerance,
                 Goal::Rough if self.problem.loss.is_smooth() => gain <= ROUGH_GAIN * found.primal.abs(),
@@ -356,6 +357,9 @@ impl<'p, 'a> Search<'p, 'a> {
             let Some(direction) = direction else { return ControlFlow::Continue(Stop::Stalled) };
             poll()?;
             gain = -0.5 * found.gradient.dot(&direction);
+            let enough = target.map_or(0.0, |target| target * found.primal.abs().max(1.0));
+            let foresees = self.problem.loss == RowLoss::Logistic && gain <= LIKELY * enough;
+            self.state.foreseen = vec![0.0; if foresees { self.problem.len() } else { 0 }];
             let last = self.point.clone();
             found = self.step(&found, &direction);
             if !(found.primal.is_finite() && found.gradient.is_finite()) {
@@ -426,7 +430,7 @@ impl<'p, 'a> Search<'p, 'a> {
     /// A pass at the point: gradient, primal and gap.
     fn look(&mut self, direction: Option<&Direction>) -> Found {
         let problem = self.problem;
-        let (combined, sums) = self.passes.advance(&mut self.state, direction);
+        let Advanced { combined, foreseen: foreseen_sum, sums } = self.passes.advance(&mut self.state, direction);
         let imbalance = combined.bias;
         let mut primal = 0.5 * dot(&self.point.weights, &self.point.weights) + sums.losses;
         let mut dual = sums.dual_terms - 0.5 * dot(&combined.weights, &combined.weights);
@@ -450,6 +454,7 @@ impl<'p, 'a> Search<'p, 'a> {
             gap: primal - dual,
             sums,
             foreseen: direction.is_some() && !self.state.foreseen.is_empty(),
+            foreseen_sum,
         }
     }
 
@@ -500,13 +505,14 @@ impl<'p, 'a> Search<'p, 'a> {
             return found.gap;
         }
         let mut coefficients = self.state.coefficients.clone();
-        self.gap_at(found, &mut coefficients)
+        self.gap_at(found, &mut coefficients, None)
     }
 
     /// Whether the gap is small enough at the coefficients that the step has foreseen, which are the rows' own then.
-    fn takes_foreseen(&mut self, found: &Found, enough: f64) -> bool {
+    fn takes_foreseen(&mut self, found: &mut Found, enough: f64) -> bool {
         let mut foreseen = std::mem::take(&mut self.state.foreseen);
-        let taken = self.gap_at(found, &mut foreseen) <= enough;
+        let sum = found.foreseen_sum.take();
+        let taken = self.gap_at(found, &mut foreseen, sum) <= enough;
         if taken {
             std::mem::swap(&mut self.state.coefficients, &mut foreseen);
         }
@@ -514,13 +520,13 @@ impl<'p, 'a> Search<'p, 'a> {
         taken
     }
 
-    /// The gap at some coefficients, balanced where the bias is explicit.
-    fn gap_at(&mut self, found: &Found, coefficients: &mut [f64]) -> f64 {
+    /// The gap at some coefficients, balanced where the bias is explicit. What they sum up to may be known, if they are not.
+    fn gap_at(&mut self, found: &Found, coefficients: &mut [f64], sum: Option<Direction>) -> f64 {
         let problem = self.problem;
         if problem.bias == Bias::Explicit {
             problem.balance(coefficients);
         }
-        let combined = self.passes.combine(coefficients);
+        let combined = sum.unwrap_or_else(|| self.passes.combine(coefficients));
         let folded = if problem.bias == Bias::Folded { combined.bias * combined.bias } else { 0.0 };
         let square = dot(&combined.weights, &combined.weights) + folded;
         found.primal - (problem.dual_terms(coefficients) - 0.5 * square)

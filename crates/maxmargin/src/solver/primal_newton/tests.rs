@@ -64,7 +64,12 @@ fn gaps(fixture: &Fixture, steps: usize) -> Vec<[f64; 2]> {
                 search.directions.find(&system, &mut search.passes, &mut || ControlFlow::Continue(())).continue_value();
             found = search.step(&found, &direction.flatten().unwrap());
             let mut foreseen = search.state.foreseen.clone();
-            [search.mended_gap(&found), search.gap_at(&found, &mut foreseen)]
+            let gap = search.gap_at(&found, &mut foreseen, None);
+            // What the pass has summed up is what a pass of its own would.
+            if let Some(sum) = found.foreseen_sum.take() {
+                assert_eq!(search.gap_at(&found, &mut foreseen, Some(sum)), gap, "{:?}", linear.bias);
+            }
+            [search.mended_gap(&found), gap]
         };
         (0..steps).map(step).collect()
     })
