@@ -5,7 +5,6 @@ mod l1;
 mod of_weights;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -246,6 +245,11 @@ impl Sums {
 /// Rows of a certificate that one thread sums up at a time.
 const ROWS_A_CHUNK: usize = 8192;
 
+/// Numbers of all rows cut into such chunks, each with the place of its first one.
+fn chunks_of(numbers: &mut [f64]) -> Vec<(usize, &mut [f64])> {
+    numbers.chunks_mut(ROWS_A_CHUNK).enumerate().map(|(k, chunk)| (k * ROWS_A_CHUNK, chunk)).collect()
+}
+
 /// primal − dual. Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
 pub(crate) fn gap_between(primal: f64, dual: f64) -> f64 {
     let difference = primal - dual;
@@ -290,11 +294,17 @@ struct Mended {
 fn feasible(problem: &MarginProblem<'_>, alpha: &[f64]) -> Mended {
     let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
     let clip = |i: usize| signs[i] * loss.clipped(alpha[i] * signs[i], targets[i], costs[i]);
-    let workers = problem.workers();
-    let clipped = workers.numbers(problem.len(), clip);
+    let mut clipped = vec![0.0; problem.len()];
+    let off = problem.workers().map_parts(&mut chunks_of(&mut clipped), |(start, clipped)| {
+        let mut off = 0.0_f64;
+        for (i, clipped) in (*start..).zip(clipped.iter_mut()) {
+            *clipped = clip(i);
+            off = off.max((alpha[i] - *clipped).abs());
+        }
+        off
+    });
     let mut balanced = None;
-    let off = |range: Range<usize>| range.map(|i| (alpha[i] - clipped[i]).abs()).fold(0.0, f64::max);
-    let mut infeasibility = workers.map_chunks(problem.len(), ROWS_A_CHUNK, off).into_iter().fold(0.0, f64::max);
+    let mut infeasibility = off.into_iter().fold(0.0, f64::max);
     if problem.bias() == Bias::Explicit {
         let mut scaled = clipped.clone();
         let [difference, size] = problem.balance(&mut scaled);
@@ -330,21 +340,21 @@ struct DualParts {
 
 /// The parts at α.
 fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], alpha: &[f64]) -> DualParts {
-    let signs = problem.signs();
-    let signed = problem.workers().numbers(problem.len(), |i| alpha[i] * signs[i]);
     // Without a vector of weights there is no gradient to look at.
     let mut of_gradient = f64::INFINITY;
+    if let (Decision::Linear { weights, bias }, Loss::Logistic) = (&solution.decision, problem.loss()) {
+        // Its violation is the primal's, which asks for no u, unless a square is too large for f64.
+        let parts = logistic_parts(problem, (weights, *bias), values, alpha);
+        if parts.quadratic.is_finite() {
+            return parts;
+        }
+        of_gradient = parts.violation;
+    }
+    let signs = problem.signs();
+    let signed = problem.workers().numbers(problem.len(), |i| alpha[i] * signs[i]);
     // u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩
     let products: Vec<f64> = match &solution.decision {
         Decision::Linear { weights: own, bias: own_bias } => {
-            if problem.loss() == Loss::Logistic {
-                // Its violation is the primal's, which asks for no u, unless a square is too large for f64.
-                let parts = logistic_parts(problem, (own, *own_bias), values, &signed);
-                if parts.quadratic.is_finite() {
-                    return parts;
-                }
-                of_gradient = parts.violation;
-            }
             let (weights, bias) = problem.weights_of_coefficients(&signed);
             // Where w is made of these very coefficients, its products are known.
             match weights == *own && (problem.bias() != Bias::Folded || bias == *own_bias) {
@@ -401,19 +411,18 @@ fn logistic_parts(
     problem: &MarginProblem<'_>,
     (weights, bias): (&[f64], f64),
     values: &[f64],
-    coefficients: &[f64],
+    alpha: &[f64],
 ) -> DualParts {
     let mut pulls = vec![0.0; problem.len()];
-    let mut parts: Vec<(usize, &mut [f64])> = pulls.chunks_mut(ROWS_A_CHUNK).enumerate().collect();
-    let found = problem.workers().map_parts(&mut parts, |(k, pulls)| {
-        let range = *k * ROWS_A_CHUNK..*k * ROWS_A_CHUNK + pulls.len();
+    let found = problem.workers().map_parts(&mut chunks_of(&mut pulls), |(start, pulls)| {
+        let range = *start..*start + pulls.len();
         let (targets, costs) = (&problem.signs()[range.clone()], &problem.costs()[range.clone()]);
         let (many, mut bends) = (ManyRows { loss: RowLoss::Logistic, targets, costs }, vec![0.0; pulls.len()]);
         let (losses, _) = many.pulls(&values[range], &[], 0.0, Pulls { coefficients: pulls, curvatures: &mut bends });
         (losses, pulls.iter().sum::<f64>())
     });
     let (losses, total) = found.iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
-    let [(own, own_bias), (target, _)] = problem.weights_of_two([coefficients, &pulls]);
+    let [(own, own_bias), (target, _)] = problem.weights_of_two(|i| [alpha[i] * problem.signs()[i], pulls[i]]);
     let quadratic = problem::dot(&own, &own) + own_bias * own_bias;
     let of_weights = weights.iter().zip(&target).map(|(w, t)| (w - t).abs()).fold(0.0, f64::max);
     let violation = match problem.bias() {

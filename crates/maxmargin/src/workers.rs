@@ -71,8 +71,8 @@ impl Workers {
     }
 
     /// `of(i)` for each of so many numbers, on all threads.
-    pub(crate) fn numbers(&self, len: usize, of: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
-        let mut numbers = vec![0.0; len];
+    pub(crate) fn numbers<T: Clone + Default + Send>(&self, len: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let mut numbers = vec![T::default(); len];
         self.fill_chunks(&mut numbers, NUMBERS_A_CHUNK, |start, chunk| {
             chunk.iter_mut().enumerate().for_each(|(k, number)| *number = of(start + k));
         });

@@ -46,9 +46,9 @@ impl Dataset {
     }
 
     /// The bytes of (F.1) of some rows, in place of what the vector held.
-    fn put_rows(&self, rows: Range<usize>, labels: &[Vec<u8>], bytes: &mut Vec<u8>) {
+    fn put_rows(&self, rows: Range<usize>, labels: &[LabelBytes], bytes: &mut Vec<u8>) {
         let (codes, weights) = (self.labels().codes(), self.weights());
-        let longest = labels.iter().map(Vec::len).max().unwrap_or(0);
+        let longest = labels.iter().map(LabelBytes::len).max().unwrap_or(0);
         let mut end = 0;
         on_stored_rows!(self.matrix(), stored => for row in rows {
             let most = end + 4 + 1 + ENTRY * stored.stored(row) + longest + 8;
@@ -56,15 +56,25 @@ impl Dataset {
                 bytes.resize(most, 0);
             }
             end += put_entries(&stored, row, &mut bytes[end..]);
-            // -0 and 0 are one weight.
-            let weight = weights.map(|weights| (weights[row] + 0.0).to_le_bytes());
-            for part in [&labels[codes[row] as usize][..], weight.as_ref().map_or(&[], |weight| &weight[..])] {
-                bytes[end..end + part.len()].copy_from_slice(part);
-                end += part.len();
+            end += match &labels[codes[row] as usize] {
+                // A length that is known is copied without a call.
+                LabelBytes::Number(label) => put_part(label, &mut bytes[end..]),
+                LabelBytes::Text(label) => put_part(label, &mut bytes[end..]),
+            };
+            if let Some(weights) = weights {
+                // -0 and 0 are one weight.
+                end += put_part(&(weights[row] + 0.0).to_le_bytes(), &mut bytes[end..]);
             }
         });
         bytes.truncate(end);
     }
+}
+
+/// Bytes at the beginning of others; how many.
+#[inline(always)]
+fn put_part(part: &[u8], bytes: &mut [u8]) -> usize {
+    bytes[..part.len()].copy_from_slice(part);
+    part.len()
 }
 
 /// The most bytes that a non-zero takes.
@@ -157,23 +167,29 @@ struct Kinds {
     inexact: bool,
 }
 
+/// The digits of f64 that f32 has not got: a number that has one of them is not exact in that.
+const LOW_DIGITS: u64 = (1 << (f64::MANTISSA_DIGITS - f32::MANTISSA_DIGITS)) - 1;
+
 #[inline(always)]
 fn kinds<T: Stored>(values: &[T]) -> Kinds {
-    let is_zero = |value: f64| value == 0.0;
-    let is_inexact = |value: f64| f64::from(value as f32) != value;
+    let zero = |value: f64| if value == 0.0 { u64::MAX } else { 0 };
     let (blocks, rest) = values.as_chunks::<AT_ONCE>();
-    let (mut zeros, mut inexact) = ([false; AT_ONCE], [false; AT_ONCE]);
+    let (mut zeros, mut low) = ([0; AT_ONCE], [0; AT_ONCE]);
     for block in blocks {
         for lane in 0..AT_ONCE {
-            zeros[lane] |= is_zero(block[lane].into());
-            inexact[lane] |= is_inexact(block[lane].into());
+            let value: f64 = block[lane].into();
+            zeros[lane] |= zero(value);
+            low[lane] |= value.to_bits();
         }
     }
     for &value in rest {
-        zeros[0] |= is_zero(value.into());
-        inexact[0] |= is_inexact(value.into());
+        let value: f64 = value.into();
+        zeros[0] |= zero(value);
+        low[0] |= value.to_bits();
     }
-    Kinds { zero: zeros.contains(&true), inexact: inexact.contains(&true) }
+    let any = |found: [u64; AT_ONCE]| found.into_iter().fold(0, |any, one| any | one);
+    let inexact = any(low) & LOW_DIGITS != 0 || values.iter().any(|&value| value.into() as f32 as f64 != value.into());
+    Kinds { zero: any(zeros) != 0, inexact }
 }
 
 /// [`Dataset::fingerprint`] of data that comes in blocks of rows.
@@ -193,7 +209,7 @@ impl Fingerprint {
 
     /// Adds the next rows.
     pub(crate) fn add(&mut self, data: &Dataset, workers: &Workers) {
-        let labels: Vec<Vec<u8>> = data.labels().classes().iter().map(label_bytes).collect();
+        let labels: Vec<LabelBytes> = data.labels().classes().iter().map(LabelBytes::of).collect();
         let entries = data.matrix().entries().div_ceil(data.rows().max(1));
         let size = (BYTES_A_CHUNK / (ENTRY * entries + 32)).max(1);
         let chunk = |k: usize| (k * size).min(data.rows())..((k + 1) * size).min(data.rows());
@@ -225,11 +241,32 @@ impl Fingerprint {
 const BYTES_A_CHUNK: usize = 1 << 18;
 const CHUNKS_AT_A_TIME: usize = 8;
 
-/// What two spellings of one label share.
-fn label_bytes(label: &super::Label) -> Vec<u8> {
-    match label.number() {
-        Some(number) => [&[0][..], &(number + 0.0).to_le_bytes()].concat(),
-        None => [&[1][..], &(label.text().len() as u64).to_le_bytes(), label.text().as_bytes()].concat(),
+/// What two spellings of one label share, as bytes.
+enum LabelBytes {
+    Number([u8; 9]),
+    Text(Vec<u8>),
+}
+
+impl LabelBytes {
+    fn of(label: &super::Label) -> Self {
+        match label.number() {
+            Some(number) => {
+                let mut bytes = [0; 9];
+                bytes[1..].copy_from_slice(&(number + 0.0).to_le_bytes());
+                LabelBytes::Number(bytes)
+            }
+            None => {
+                let length = (label.text().len() as u64).to_le_bytes();
+                LabelBytes::Text([&[1][..], &length, label.text().as_bytes()].concat())
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            LabelBytes::Number(bytes) => bytes.len(),
+            LabelBytes::Text(bytes) => bytes.len(),
+        }
     }
 }
 

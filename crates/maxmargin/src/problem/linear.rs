@@ -375,14 +375,14 @@ impl<'p, 'a> Passes<'p, 'a> {
         self.folded()
     }
 
-    /// The same of two sets of coefficients, in one pass.
-    pub(crate) fn combine_two(&self, coefficients: [&[f64]; 2]) -> [Direction; 2] {
+    /// The same of two coefficients of each row, in one pass.
+    pub(crate) fn combine_two(&self, coefficients: impl Fn(usize) -> [f64; 2] + Sync) -> [Direction; 2] {
         let (problem, count) = (self.problem, self.sums.len());
         let mut sums = vec![(vec![[0.0; 2]; problem.columns()], [0.0; 2]); count];
         let mut parts: Vec<(usize, _)> = sums.iter_mut().enumerate().collect();
         problem.workers.map_parts(&mut parts, |(k, (weights, biases))| {
             on_stored_rows!(problem.matrix, rows => for i in problem.range(*k, count) {
-                let scales = [coefficients[0][i], coefficients[1][i]];
+                let scales = coefficients(i);
                 rows.add_lanes(problem.rows[i], &scales, weights);
                 (0..2).for_each(|lane| biases[lane] += scales[lane]);
             });

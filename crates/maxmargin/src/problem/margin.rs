@@ -329,8 +329,8 @@ impl<'a> MarginProblem<'a> {
         LinearProblem::of_margin(self).value(i, weights, bias)
     }
 
-    /// The same of two sets of coefficients, in one pass over the rows.
-    pub(crate) fn weights_of_two(&self, coefficients: [&[f64]; 2]) -> [(Vec<f64>, f64); 2] {
+    /// [`MarginProblem::weights_of_coefficients`] of two coefficients of each row, in one pass over the rows.
+    pub(crate) fn weights_of_two(&self, coefficients: impl Fn(usize) -> [f64; 2] + Sync) -> [(Vec<f64>, f64); 2] {
         let linear = LinearProblem::of_margin(self);
         let folded = self.parts.bias == Bias::Folded;
         let both = Passes::new(&linear).combine_two(coefficients);

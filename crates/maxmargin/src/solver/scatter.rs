@@ -9,7 +9,7 @@
 
 mod blocks;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -91,50 +91,52 @@ impl Scatter<'_> {
     ///
     /// Cost: `rows · size²` multiplications for dense rows, the square of the entries of each sparse row.
     pub(super) fn lower(&self, poll: &mut dyn FnMut() -> ControlFlow<Stop>) -> ControlFlow<Stop, Mat<f64>> {
-        let used: Vec<usize> = (0..self.rows.len()).filter(|&i| self.weights[i] != 0.0).collect();
-        let size = self.size();
+        let (size, all) = (self.size(), self.rows.len());
+        let used = || -> Vec<usize> { (0..all).filter(|&i| self.weights[i] != 0.0).collect() };
+        let polls = (0..all).step_by(ROWS_A_POLL).map(|start| start..(start + ROWS_A_POLL).min(all));
         let mut sum = Mat::zeros(size, size);
-        match self.way(&used) {
+        match self.way() {
             Way::Narrow => {
-                for some in used.chunks(ROWS_A_POLL) {
+                for some in polls {
                     poll()?;
                     self.add_narrow(some, &mut sum);
                 }
-                self.take_centres_off(&used, &mut sum);
+                self.take_centres_off(&mut sum);
             }
             Way::NarrowBlocks => {
                 let mut blocks = Blocks::new(self, 1);
-                for some in used.chunks(ROWS_A_POLL) {
+                for some in polls {
                     poll()?;
                     let parts = self.parts(some.len());
                     let found = self.workers.map_chunks(some.len(), some.len().div_ceil(parts), |range| {
                         let mut part = Blocks::new(self, 1);
-                        part.add_alone(self, &some[range]);
+                        part.add_alone(self, some.start + range.start..some.start + range.end);
                         part
                     });
                     found.iter().for_each(|part| blocks.join(part));
                 }
                 blocks.write(&mut sum);
-                self.take_centres_off(&used, &mut sum);
+                self.take_centres_off(&mut sum);
             }
             Way::Blocks => {
+                let used = used();
                 let mut blocks = Blocks::new(self, used.len());
                 for some in used.chunks(blocks.rows()) {
                     poll()?;
                     blocks.add(self, some);
                 }
                 blocks.write(&mut sum);
-                self.take_centres_off(&used, &mut sum);
+                self.take_centres_off(&mut sum);
             }
             Way::Entries => {
-                for block in used.chunks(BLOCK) {
+                for block in used().chunks(BLOCK) {
                     poll()?;
                     self.add_sparse(block, &mut sum);
                 }
-                self.take_centres_off(&used, &mut sum);
+                self.take_centres_off(&mut sum);
             }
             Way::FewColumns => {
-                for rows in used.chunks(BLOCK * BLOCKS * SUMS_A_POLL) {
+                for rows in used().chunks(BLOCK * BLOCKS * SUMS_A_POLL) {
                     poll()?;
                     let parts = self.workers.map_chunks(rows.len(), BLOCK * BLOCKS, |range| {
                         let mut part = Mat::<f64>::zeros(size, size);
@@ -153,6 +155,7 @@ impl Scatter<'_> {
                 }
             }
             Way::Tiles => {
+                let used = used();
                 let mut spread = vec![0.0; BLOCK.min(used.len()) * size];
                 for block in used.chunks(BLOCK) {
                     poll()?;
@@ -169,7 +172,7 @@ impl Scatter<'_> {
     }
 
     /// The way that takes least time, by the storage of the rows and where their entries lie.
-    fn way(&self, used: &[usize]) -> Way {
+    fn way(&self) -> Way {
         let size = self.size();
         let sparse = matches!(self.matrix, Matrix::Sparse(_));
         let cells = self.matrix.rows() as f64 * self.matrix.columns() as f64;
@@ -178,12 +181,12 @@ impl Scatter<'_> {
         // To take centres off the sum of many entries would cost digits.
         let narrow = sparse && size <= NARROW && (!crowded || density <= CROWDED_WHEN_NARROW && self.centres.is_none());
         if narrow {
-            let lie = Lie::of(self, used);
+            let lie = Lie::of(self);
             let pays = lie.entries >= ENTRIES_A_BLOCK_WHEN_NARROW * lie.blocks;
             return if pays { Way::NarrowBlocks } else { Way::Narrow };
         }
         if size > FEW_COLUMNS {
-            let lie = Lie::of(self, used);
+            let lie = Lie::of(self);
             let crowded = lie.entries > CROWDED * size as f64 && self.centres.is_some();
             let part = lie.blocks / lie.all as f64;
             let pays = !sparse || lie.entries >= ENTRIES_A_BLOCK * lie.blocks;
@@ -212,10 +215,10 @@ impl Scatter<'_> {
     }
 
     /// Entries that are left out do not know of a centre: takes `Σ_k weight_k m_k m_k′` off the sum of raw rows.
-    fn take_centres_off(&self, used: &[usize], sum: &mut Mat<f64>) {
+    fn take_centres_off(&self, sum: &mut Mat<f64>) {
         let Some((groups, centres)) = self.centres else { return };
         let mut mass = vec![0.0; centres.len()];
-        used.iter().for_each(|&i| mass[groups[i]] += self.weights[i]);
+        groups.iter().zip(self.weights).for_each(|(&group, weight)| mass[group] += weight);
         self.workers.fill_chunks(&mut column_tiles(sum), 1, |_, tile| {
             for (first, tile) in tile {
                 for column in 0..tile.ncols() {
@@ -257,14 +260,15 @@ impl Scatter<'_> {
         (rows * entries * entries / (PRODUCTS_AN_ENTRY * size * size).max(1)).clamp(1, 8)
     }
 
-    /// Adds sparse rows entry by entry, each thread to a matrix of its own.
-    fn add_narrow(&self, used: &[usize], sum: &mut Mat<f64>) {
+    /// Adds some of the sparse rows entry by entry, each thread to a matrix of its own.
+    fn add_narrow(&self, some: Range<usize>, sum: &mut Mat<f64>) {
         let size = self.size();
-        let parts = self.parts(used.len());
-        let found = self.workers.map_chunks(used.len(), used.len().div_ceil(parts), |range| {
+        let parts = self.parts(some.len());
+        let found = self.workers.map_chunks(some.len(), some.len().div_ceil(parts), |range| {
             let mut part = vec![0.0; size * size];
             let mut entries: Vec<(usize, f64)> = Vec::new();
-            on_stored_rows!(self.matrix, rows => for &i in &used[range] {
+            let range = some.start + range.start..some.start + range.end;
+            on_stored_rows!(self.matrix, rows => for i in range.filter(|&i| self.weights[i] != 0.0) {
                 entries.clear();
                 rows.visit(self.rows[i], |column, value| entries.push((column, value)));
                 if self.constant {
@@ -449,7 +453,6 @@ mod tests {
             let dense = clustered(rows, columns);
             let values: Vec<Vec<f64>> = (0..rows).map(|i| dense.row(i)).collect();
             let weights: Vec<f64> = (0..rows).map(|i| (i % 3) as f64 * 0.5 + f64::from(i == 0)).collect();
-            let used: Vec<usize> = (0..rows).filter(|&i| weights[i] > 0.0).collect();
             let all: Vec<usize> = (0..rows).collect();
             for matrix in [&dense, &dense.to_sparse()] {
                 let workers = Workers::none();
@@ -460,7 +463,7 @@ mod tests {
                     (Matrix::Dense(_), ..=FEW_COLUMNS) => Way::FewColumns,
                     _ => Way::Blocks,
                 };
-                assert_eq!(scatter.way(&used), way);
+                assert_eq!(scatter.way(), way);
                 let sum = lower(matrix, &weights, &workers);
                 assert_eq!(sum, lower(matrix, &weights, &Workers::new(3).unwrap()));
                 let row = |i: usize, j: usize| if j == columns { 1.0 } else { values[i][j] };
@@ -488,7 +491,7 @@ mod tests {
         for (matrix, way) in [(&alone, Way::Entries), (&full, Way::Tiles)] {
             let scatter =
                 Scatter { matrix, rows: &all, weights: &weights, constant: false, centres: None, workers: &workers };
-            assert_eq!(scatter.way(&all), way);
+            assert_eq!(scatter.way(), way);
         }
     }
 

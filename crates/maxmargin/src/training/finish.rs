@@ -40,18 +40,24 @@ pub(super) fn finish(
     }
     let values = solution.decision_values.as_deref().unwrap_or_default();
     let training_errors = training_errors(problem, values);
-    let (weights, bias, coefficients) = match (solution.decision, &solution.alpha) {
+    let workers = problem.workers();
+    let (weights, bias, coefficients) = match (solution.decision, solution.alpha) {
         (Decision::Linear { weights, bias }, alpha) => {
-            let alpha = alpha.as_deref().unwrap_or_default();
-            let signed = problem.workers().numbers(alpha.len(), |i| alpha[i] * problem.signs()[i]);
+            let mut signed = alpha.unwrap_or_default();
+            workers.fill_chunks(&mut signed, ROWS_A_CHUNK, |start, signed| {
+                signed.iter_mut().zip(&problem.signs()[start..]).for_each(|(alpha, sign)| *alpha *= sign);
+            });
             (Some(weights), bias, signed)
         }
         (Decision::Expansion { coefficients, bias }, _) => (None, bias, coefficients),
     };
-    let rows = problem.rows().iter().map(|&row| row as u64);
-    let expansion = match problem.workers().find(&coefficients, |&coefficient| coefficient == 0.0) {
-        None if !coefficients.is_empty() => ByRow { rows: rows.collect(), numbers: coefficients },
-        _ => rows.zip(coefficients).filter(|&(_, coefficient)| coefficient != 0.0).collect(),
+    let row = |i: usize| problem.rows()[i] as u64;
+    let expansion = match workers.find(&coefficients, |&coefficient| coefficient == 0.0) {
+        None => ByRow { rows: workers.numbers(coefficients.len(), row), numbers: coefficients },
+        Some(_) => {
+            let pairs = coefficients.into_iter().enumerate().filter(|&(_, coefficient)| coefficient != 0.0);
+            pairs.map(|(i, coefficient)| (row(i), coefficient)).collect()
+        }
     };
     let machine = Machine {
         pairing,

@@ -185,7 +185,7 @@ impl Training {
         }
         if parts.multiclass.is_joint(labels.classes().len()) {
             let expansions = self.fit_together(beginning, &shared, &mut parts, control)?;
-            pool_support_vectors(&mut parts, expansions, &points);
+            pool_support_vectors(&mut parts, expansions, &points, workers);
             return Model::new(parts);
         }
         let values = self.class_values(&shared);
@@ -213,7 +213,7 @@ impl Training {
             parts.machines.push(finished.machine);
             expansions.push(finished.expansion);
         }
-        pool_support_vectors(&mut parts, expansions, &points);
+        pool_support_vectors(&mut parts, expansions, &points, workers);
         Model::new(parts)
     }
 
@@ -418,7 +418,8 @@ fn rows_of_machine(
     let signs: Vec<Option<f64>> = (0..parts.classes.len().max(1)).map(|class| pairing.sign(class)).collect();
     if let (None, Some(signs)) = (weights, signs.into_iter().collect::<Option<Vec<f64>>>()) {
         // All rows, as with two classes.
-        return ((0..codes.len()).collect(), workers.numbers(codes.len(), |row| signs[codes[row] as usize]));
+        let rows = workers.numbers(codes.len(), |row| row);
+        return (rows, workers.numbers(codes.len(), |row| signs[codes[row] as usize]));
     }
     let count = rows_of(codes, weights, pairing, parts).count();
     let (mut rows, mut signs) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -455,10 +456,10 @@ fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, parts:
 }
 
 /// Joins the machines' support vectors into one pool, each training row once.
-fn pool_support_vectors(parts: &mut ModelParts, mut expansions: Vec<ByRow>, points: &Points) {
+fn pool_support_vectors(parts: &mut ModelParts, mut expansions: Vec<ByRow>, points: &Points, workers: &Workers) {
     if let ([machine], [alone]) = (&mut parts.machines[..], &mut expansions[..]) {
         // One machine alone has its rows in their order already.
-        machine.support = (0..alone.rows.len() as u32).collect();
+        machine.support = workers.numbers(alone.rows.len(), |place| place as u32);
         machine.coefficients = std::mem::take(&mut alone.numbers);
         parts.support_rows = std::mem::take(&mut alone.rows);
     } else {

@@ -11,6 +11,8 @@
 //! Cost: `SIDE²` products, which fill the vector registers, for each pair of blocks of a row. An outer product entry by entry has to
 //! find the place of each single product, so blocks pay once a few of their entries are not 0.
 
+use std::ops::Range;
+
 use faer::Mat;
 
 use super::Scatter;
@@ -52,10 +54,12 @@ pub(super) struct Lie {
 }
 
 impl Lie {
-    /// Of some of the rows, by their places.
-    pub(super) fn of(scatter: &Scatter<'_>, used: &[usize]) -> Self {
+    /// Of some of the rows.
+    pub(super) fn of(scatter: &Scatter<'_>) -> Self {
         let (mut entries, mut blocks, mut looked_at) = (0_usize, 0_usize, 0_usize);
-        for &i in used.iter().step_by(used.len().div_ceil(LOOKED_AT).max(1)) {
+        let all = scatter.rows.len();
+        let some = (0..all).step_by(all.div_ceil(LOOKED_AT).max(1));
+        for i in some.filter(|&i| scatter.weights[i] != 0.0) {
             let mut last = usize::MAX;
             scatter.matrix.visit(scatter.rows[i], |column, value| {
                 if value != 0.0 {
@@ -128,11 +132,18 @@ impl Blocks {
     }
 
     /// Adds any number of rows on the calling thread.
-    pub(super) fn add_alone(&mut self, scatter: &Scatter<'_>, used: &[usize]) {
+    pub(super) fn add_alone(&mut self, scatter: &Scatter<'_>, rows: Range<usize>) {
         let Blocks { columns, panels } = self;
         let Some(panel) = panels.first_mut() else { return };
-        for some in used.chunks(PANEL) {
-            panel.pack(scatter, some);
+        let mut used = rows.filter(|&i| scatter.weights[i] != 0.0);
+        let mut some = Vec::with_capacity(PANEL);
+        loop {
+            some.clear();
+            some.extend(used.by_ref().take(PANEL));
+            if some.is_empty() {
+                return;
+            }
+            panel.pack(scatter, &some);
             vectorised(
                 Arch::new(),
                 #[inline(always)]
@@ -177,9 +188,10 @@ impl Panel {
         on_stored_rows!(scatter.matrix, rows => for (place, &i) in used.iter().enumerate() {
             let root = scatter.weights[i].sqrt();
             let constant = scatter.constant.then(|| (scatter.size() - 1, root));
+            let slot = Slot { place, values, masks };
             match few {
-                true => pack_narrow(&rows, scatter.rows[i], root, constant, place, values, masks),
-                false => pack_wide(&rows, scatter.rows[i], root, constant, place, values, masks),
+                true => slot.take_narrow(&rows, scatter.rows[i], root, constant),
+                false => slot.take_wide(&rows, scatter.rows[i], root, constant),
             }
         });
     }
@@ -213,55 +225,66 @@ impl Panel {
     }
 }
 
-/// Takes a row of many blocks in, of which it touches few.
-#[inline(always)]
-fn pack_wide(
-    rows: &impl StoredRows,
-    row: usize,
-    root: f64,
-    constant: Option<(usize, f64)>,
+/// The place of a row in a panel.
+struct Slot<'p> {
     place: usize,
-    values: &mut [[f64; SIDE]],
-    masks: &mut [Mask],
-) {
-    let (word, bit) = (place / WORD, 1 << (place % WORD));
-    let mut put = |column: usize, value: f64| {
-        let own = &mut values[column / SIDE * STRIDE + place];
-        let mask = &mut masks[column / SIDE][word];
+    values: &'p mut [[f64; SIDE]],
+    masks: &'p mut [Mask],
+}
+
+impl Slot<'_> {
+    /// Takes a row of many blocks in, of which it touches few.
+    #[inline(always)]
+    fn take_wide(mut self, rows: &impl StoredRows, row: usize, root: f64, constant: Option<(usize, f64)>) {
+        rows.visit(
+            row,
+            #[inline(always)]
+            |column, value| {
+                if value != 0.0 {
+                    self.put_and_mark(column, root * value);
+                }
+            },
+        );
+        if let Some((column, value)) = constant {
+            self.put_and_mark(column, value);
+        }
+    }
+
+    #[inline(always)]
+    fn put_and_mark(&mut self, column: usize, value: f64) {
+        let (mask, bit) = (&mut self.masks[column / SIDE][self.place / WORD], 1 << (self.place % WORD));
+        let own = &mut self.values[column / SIDE * STRIDE + self.place];
         if *mask & bit == 0 {
             *mask |= bit;
             *own = [0.0; SIDE];
         }
         own[column % SIDE] = value;
-    };
-    rows.visit(row, |column, value| {
-        if value != 0.0 {
-            put(column, root * value);
-        }
-    });
-    constant.into_iter().for_each(|(column, value)| put(column, value));
-}
+    }
 
-/// Takes a sparse row of few blocks in: which of them it touches cannot be foreseen, so it is not asked for at each entry.
-#[inline(always)]
-fn pack_narrow(
-    rows: &impl StoredRows,
-    row: usize,
-    root: f64,
-    constant: Option<(usize, f64)>,
-    place: usize,
-    values: &mut [[f64; SIDE]],
-    masks: &mut [Mask],
-) {
-    (0..masks.len()).for_each(|block| values[block * STRIDE + place] = [0.0; SIDE]);
-    let mut touched = 0_u64;
-    let mut put = |column: usize, value: f64| {
-        values[column / SIDE * STRIDE + place][column % SIDE] = value;
-        touched |= 1 << (column / SIDE);
-    };
-    rows.visit(row, |column, value| put(column, root * value));
-    constant.into_iter().for_each(|(column, value)| put(column, value));
-    for (block, mask) in masks.iter_mut().enumerate() {
-        mask[place / WORD] |= (touched >> block & 1) << (place % WORD);
+    /// Takes a sparse row of few blocks in: which of them it touches cannot be foreseen, so it is not asked for at each entry.
+    #[inline(always)]
+    fn take_narrow(mut self, rows: &impl StoredRows, row: usize, root: f64, constant: Option<(usize, f64)>) {
+        for block in 0..self.masks.len() {
+            self.values[block * STRIDE + self.place] = [0.0; SIDE];
+        }
+        let mut touched = 0_u64;
+        rows.visit(
+            row,
+            #[inline(always)]
+            |column, value| touched |= self.put(column, root * value),
+        );
+        if let Some((column, value)) = constant {
+            touched |= self.put(column, value);
+        }
+        for (block, mask) in self.masks.iter_mut().enumerate() {
+            mask[self.place / WORD] |= (touched >> block & 1) << (self.place % WORD);
+        }
+    }
+
+    /// The bit of the block that the value went to.
+    #[inline(always)]
+    fn put(&mut self, column: usize, value: f64) -> u64 {
+        self.values[column / SIDE * STRIDE + self.place][column % SIDE] = value;
+        1 << (column / SIDE)
     }
 }
