@@ -219,15 +219,17 @@ impl Sums {
         let (classes, hard) = (problem.task().is_classification(), problem.hard());
         let parts = problem.workers().map_chunks(problem.len(), ROWS_A_CHUNK, |range| {
             let many = ManyRows { loss, targets: &targets[range.clone()], costs: &costs[range.clone()] };
-            let coefficients: Vec<f64> = range.clone().map(|i| alpha[i] * signs[i]).collect();
+            let (values, clipped) = (&values[range.clone()], &clipped[range.clone()]);
+            let coefficients: Vec<f64> =
+                alpha[range.clone()].iter().zip(&signs[range]).map(|(alpha, sign)| alpha * sign).collect();
             let mut part = Sums { dual_terms: many.dual_terms(&coefficients), ..Sums::default() };
-            part.losses = if hard || losses.is_some() { 0.0 } else { many.losses(&values[range.clone()]) };
-            for i in range {
-                let slack = loss.slack(targets[i], values[i]);
+            part.losses = if hard || losses.is_some() { 0.0 } else { many.losses(values) };
+            for (k, (&value, &alpha)) in values.iter().zip(clipped).enumerate() {
+                let slack = loss.slack(many.targets[k], value);
                 part.slack += slack;
                 // Only classes have a wrong side.
                 let slack = if classes { slack } else { slack.min(1.0) };
-                part.counts.add(clipped[i], loss.bound(costs[i]), slack, tolerance);
+                part.counts.add(alpha, loss.bound(many.costs[k]), slack, tolerance);
             }
             part
         });

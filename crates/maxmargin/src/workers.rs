@@ -79,6 +79,13 @@ impl Workers {
         numbers
     }
 
+    /// Multiplies each number by that of another list, on all threads.
+    pub(crate) fn multiply(&self, numbers: &mut [f64], factors: &[f64]) {
+        self.fill_chunks(numbers, NUMBERS_A_CHUNK, |start, chunk| {
+            chunk.iter_mut().zip(&factors[start..]).for_each(|(number, factor)| *number *= factor);
+        });
+    }
+
     /// The place of the first item that is so, found on all threads.
     pub(crate) fn find<T: Sync>(&self, items: &[T], is_so: impl Fn(&T) -> bool + Sync) -> Option<usize> {
         let found = self.map_chunks(items.len(), NUMBERS_A_CHUNK, |range| {

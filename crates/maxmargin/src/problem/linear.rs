@@ -450,6 +450,18 @@ fn clear(sum: &mut Direction) {
     sum.bias = 0.0;
 }
 
+/// (LP.3) for some rows of a part.
+fn foresee(problem: &LinearProblem<'_>, part: &mut Part<'_>, block: Range<usize>) {
+    let own = part.range.start + block.start..part.range.start + block.end;
+    let (targets, costs) = (&problem.targets[own.clone()], &problem.costs[own]);
+    let (foreseen, changes) = (&mut part.foreseen[block.clone()], &part.changes[block.clone()]);
+    let (coefficients, curvatures) = (&part.coefficients[block.clone()], &part.curvatures[block]);
+    for k in 0..foreseen.len() {
+        let straight = coefficients[k] - curvatures[k] * changes[k];
+        foreseen[k] = problem.loss.clipped(straight, targets[k], costs[k]);
+    }
+}
+
 /// One part of [`Passes::advance`].
 fn advance(
     problem: &LinearProblem<'_>,
@@ -464,17 +476,16 @@ fn advance(
     let length = part.range.len();
     for start in (0..length).step_by(ROWS_AT_ONCE) {
         let block = start..(start + ROWS_AT_ONCE).min(length);
-        let row = |k: usize| problem.rows[part.range.start + k];
+        let first = part.range.start;
+        let row = |k: usize| problem.rows[first + k];
         if let Some(direction) = direction {
             for k in block.clone() {
                 let change = rows.dot(row(k), &direction.weights) + direction.bias;
                 part.changes[k] = change;
                 part.values[k] += change;
-                if let Some(foreseen) = part.foreseen.get_mut(k) {
-                    let i = part.range.start + k;
-                    let straight = part.coefficients[k] - part.curvatures[k] * change; // (LP.3)
-                    *foreseen = problem.loss.clipped(straight, problem.targets[i], problem.costs[i]);
-                }
+            }
+            if !part.foreseen.is_empty() {
+                foresee(problem, part, block.clone());
             }
         }
         let many = problem.many(part.range.start + block.start..part.range.start + block.end);

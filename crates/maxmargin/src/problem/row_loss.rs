@@ -61,6 +61,7 @@ impl RowLoss {
     }
 
     /// The largest |c| that (R.1) allows.
+    #[inline]
     pub(crate) fn bound(self, cost: f64) -> f64 {
         if matches!(self, RowLoss::Squared | RowLoss::SquaredEpsilon(_)) { f64::INFINITY } else { cost }
     }
@@ -71,6 +72,7 @@ impl RowLoss {
     }
 
     /// ξ of (P.0): what the row lacks of costing nothing. That of logistic loss is the hinge's.
+    #[inline]
     pub(crate) fn slack(self, target: f64, f: f64) -> f64 {
         match self {
             RowLoss::Hinge | RowLoss::Squared | RowLoss::Logistic => (1.0 - target * f).max(0.0),

@@ -44,9 +44,7 @@ pub(super) fn finish(
     let (weights, bias, coefficients) = match (solution.decision, solution.alpha) {
         (Decision::Linear { weights, bias }, alpha) => {
             let mut signed = alpha.unwrap_or_default();
-            workers.fill_chunks(&mut signed, ROWS_A_CHUNK, |start, signed| {
-                signed.iter_mut().zip(&problem.signs()[start..]).for_each(|(alpha, sign)| *alpha *= sign);
-            });
+            workers.multiply(&mut signed, problem.signs());
             (Some(weights), bias, signed)
         }
         (Decision::Expansion { coefficients, bias }, _) => (None, bias, coefficients),

@@ -10,6 +10,8 @@ mod norm;
 mod params;
 mod path;
 
+use std::borrow::Cow;
+
 use crate::certificate::Evidence;
 use crate::checkpoint::{ByRow, FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Stop};
@@ -243,18 +245,19 @@ impl Training {
     }
 
     /// A label for each row: its own, one against the rest, or, where there are no classes, one for all rows.
-    fn labels(&self, data: &Dataset) -> Result<Labels, Error> {
+    fn labels<'d>(&self, data: &'d Dataset) -> Result<Cow<'d, Labels>, Error> {
         let labels = match (self.params.task, &self.params.positive) {
-            (Task::Classification, None) => data.labels().clone(),
+            (Task::Classification, None) => Cow::Borrowed(data.labels()),
             (Task::Classification, Some(positive)) => match data.labels().one_against_rest(positive) {
-                Some(labels) => labels,
+                Some(labels) => Cow::Owned(labels),
                 None => return Err(data.find_label(positive.text()).err().unwrap_or_else(no_rows)),
             },
             (Task::Regression { .. } | Task::NuRegression { .. }, _) => {
-                return Ok(Labels::from_spellings([Label::new("")], vec![0; data.rows()]));
+                return Ok(Cow::Owned(Labels::from_spellings([Label::new("")], vec![0; data.rows()])));
             }
             (Task::OneClass { .. } | Task::Svdd { .. }, _) => {
-                return Ok(Labels::from_spellings(["-1", "1"].map(Label::new), vec![1; data.rows()]));
+                let classes = ["-1", "1"].map(Label::new);
+                return Ok(Cow::Owned(Labels::from_spellings(classes, vec![1; data.rows()])));
             }
         };
         if labels.classes().len() < 2 {

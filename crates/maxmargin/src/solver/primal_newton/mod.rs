@@ -118,7 +118,8 @@ pub(super) fn solve(
         }
     }
     let found = search.finish(settings, control);
-    let alpha = problem.workers().numbers(problem.len(), |i| found.coefficients[i] * problem.signs()[i]);
+    let mut alpha = found.coefficients;
+    problem.workers().multiply(&mut alpha, problem.signs());
     Solution {
         from_nu: FromNu::Nothing,
         decision: Decision::Linear { weights: found.point.weights, bias: found.point.bias },
