@@ -26,8 +26,11 @@ const SIDE: usize = 8;
 /// Rows of a panel, a bit of a mask each.
 const PANEL: usize = 128;
 const WORD: usize = u64::BITS as usize;
-/// From a block of a panel to the next: not a power of two, or the same row of all blocks would compete for the same lines of the cache.
+/// From a block of a panel to the next, where rows follow each other in a block: not a power of two, or the same row of all blocks would compete
+/// for the same lines of the cache.
 const STRIDE: usize = PANEL + 1;
+/// Up to so many blocks, the blocks of a row follow each other: its entries are then placed by their columns alone.
+const FEW_BLOCKS: usize = 16;
 /// Panels that are packed at a time, and the blocks of columns up to which it is so many: of more columns fewer, because between two of these
 /// rounds the caller is asked whether to go on.
 const PANELS: usize = 8;
@@ -84,16 +87,35 @@ pub(super) struct Blocks {
 
 /// Rows, block of columns by block.
 struct Panel {
-    /// `[block][row]`; of rows that are not in the block's mask anything.
+    /// Of rows that are not in the block's mask anything.
     values: Vec<[f64; SIDE]>,
     masks: Vec<Mask>,
+    lay: Lay,
+}
+
+/// How far a panel's blocks and rows lie apart.
+#[derive(Clone, Copy)]
+struct Lay {
+    block: usize,
+    row: usize,
+}
+
+impl Lay {
+    /// Of so many blocks: `[row][block]` of few, else `[block][row]`.
+    fn of(blocks: usize) -> Self {
+        if blocks <= FEW_BLOCKS { Lay { block: 1, row: blocks } } else { Lay { block: STRIDE, row: 1 } }
+    }
 }
 
 impl Blocks {
     pub(super) fn new(scatter: &Scatter<'_>, rows: usize) -> Self {
         let count = scatter.size().div_ceil(SIDE);
         let panels = (PANELS * USUAL_BLOCKS * USUAL_BLOCKS / (count * count).max(1)).clamp(1, PANELS);
-        let panel = || Panel { values: vec![[0.0; SIDE]; count * STRIDE], masks: vec![[0; PANEL / WORD]; count] };
+        let panel = || Panel {
+            values: vec![[0.0; SIDE]; count * STRIDE],
+            masks: vec![[0; PANEL / WORD]; count],
+            lay: Lay::of(count),
+        };
         Blocks {
             columns: (0..count)
                 .map(|k| if k % 2 == 0 { k / 2 } else { count - 1 - k / 2 })
@@ -182,14 +204,15 @@ impl Panel {
     /// Takes rows in, each times the root of its weight.
     fn pack(&mut self, scatter: &Scatter<'_>, used: &[usize]) {
         self.masks.fill([0; PANEL / WORD]);
-        let Panel { values, masks } = self;
+        let Panel { values, masks, lay } = self;
         // Full rows have an entry in every block, which may be 0.
         let few = masks.len() <= WORD && matches!(scatter.matrix, Matrix::Sparse(_));
         on_stored_rows!(scatter.matrix, rows => for (place, &i) in used.iter().enumerate() {
             let root = scatter.weights[i].sqrt();
             let constant = scatter.constant.then(|| (scatter.size() - 1, root));
-            let slot = Slot { place, values, masks };
+            let slot = Slot { place, values, masks, lay: *lay };
             match few {
+                true if lay.block == 1 => slot.take_few(&rows, scatter.rows[i], root, constant),
                 true => slot.take_narrow(&rows, scatter.rows[i], root, constant),
                 false => slot.take_wide(&rows, scatter.rows[i], root, constant),
             }
@@ -199,7 +222,8 @@ impl Panel {
     /// (H.4) for one J.
     #[inline(always)]
     fn add_to(&self, j: usize, tiles: &mut [Tile]) {
-        let rows = |block: usize| &self.values[block * STRIDE..][..PANEL];
+        let Lay { block, row: apart } = self.lay;
+        let rows = |k: usize| &self.values[k * block..][..(PANEL - 1) * apart + 1];
         let left = rows(j);
         for (k, tile) in tiles.iter_mut().enumerate() {
             let right = rows(j + k);
@@ -212,7 +236,7 @@ impl Panel {
                 while left_over != 0 {
                     let place = word * WORD + left_over.trailing_zeros() as usize;
                     left_over &= left_over - 1;
-                    let (own, other) = (&left[place], &right[place]);
+                    let (own, other) = (&left[place * apart], &right[place * apart]);
                     for column in 0..SIDE {
                         for row in 0..SIDE {
                             sums[column][row] = own[column].mul_add(other[row], sums[column][row]);
@@ -230,6 +254,7 @@ struct Slot<'p> {
     place: usize,
     values: &'p mut [[f64; SIDE]],
     masks: &'p mut [Mask],
+    lay: Lay,
 }
 
 impl Slot<'_> {
@@ -253,7 +278,7 @@ impl Slot<'_> {
     #[inline(always)]
     fn put_and_mark(&mut self, column: usize, value: f64) {
         let (mask, bit) = (&mut self.masks[column / SIDE][self.place / WORD], 1 << (self.place % WORD));
-        let own = &mut self.values[column / SIDE * STRIDE + self.place];
+        let own = &mut self.values[column / SIDE * self.lay.block + self.place * self.lay.row];
         if *mask & bit == 0 {
             *mask |= bit;
             *own = [0.0; SIDE];
@@ -265,7 +290,7 @@ impl Slot<'_> {
     #[inline(always)]
     fn take_narrow(mut self, rows: &impl StoredRows, row: usize, root: f64, constant: Option<(usize, f64)>) {
         for block in 0..self.masks.len() {
-            self.values[block * STRIDE + self.place] = [0.0; SIDE];
+            self.values[block * self.lay.block + self.place] = [0.0; SIDE];
         }
         let mut touched = 0_u64;
         rows.visit(
@@ -276,6 +301,35 @@ impl Slot<'_> {
         if let Some((column, value)) = constant {
             touched |= self.put(column, value);
         }
+        self.mark(touched);
+    }
+
+    /// The same where the blocks of a row follow each other.
+    #[inline(always)]
+    fn take_few(mut self, rows: &impl StoredRows, row: usize, root: f64, constant: Option<(usize, f64)>) {
+        let blocks = self.masks.len();
+        let own = &mut self.values[self.place * blocks..(self.place + 1) * blocks];
+        own.fill([0.0; SIDE]);
+        let own = own.as_flattened_mut();
+        let mut touched = 0_u64;
+        rows.visit(
+            row,
+            #[inline(always)]
+            |column, value| {
+                own[column] = root * value;
+                touched |= 1 << (column / SIDE);
+            },
+        );
+        if let Some((column, value)) = constant {
+            own[column] = value;
+            touched |= 1 << (column / SIDE);
+        }
+        self.mark(touched);
+    }
+
+    /// Notes which blocks the row is in, by their bits.
+    #[inline(always)]
+    fn mark(&mut self, touched: u64) {
         for (block, mask) in self.masks.iter_mut().enumerate() {
             mask[self.place / WORD] |= (touched >> block & 1) << (self.place % WORD);
         }
@@ -284,7 +338,7 @@ impl Slot<'_> {
     /// The bit of the block that the value went to.
     #[inline(always)]
     fn put(&mut self, column: usize, value: f64) -> u64 {
-        self.values[column / SIDE * STRIDE + self.place][column % SIDE] = value;
+        self.values[column / SIDE * self.lay.block + self.place][column % SIDE] = value;
         1 << (column / SIDE)
     }
 }
