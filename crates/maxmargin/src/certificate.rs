@@ -164,8 +164,8 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
     let norm = squared_norm(problem, &solution.decision, &values);
     let DualParts { quadratic, violation, losses } = dual_parts(problem, solution, &values, &clipped);
     let (alpha, quadratic) = match &balanced {
-        Some(balanced) => (balanced, dual_parts(problem, solution, &values, balanced).quadratic),
-        None => (&clipped, quadratic),
+        Some(balanced) => (&balanced[..], dual_parts(problem, solution, &values, balanced).quadratic),
+        None => (&*clipped, quadratic),
     };
 
     let sums = Sums::over(problem, &values, losses, &clipped, alpha, tolerance);
@@ -247,11 +247,6 @@ impl Sums {
 /// Rows of a certificate that one thread sums up at a time.
 const ROWS_A_CHUNK: usize = 8192;
 
-/// Numbers of all rows cut into such chunks, each with the place of its first one.
-fn chunks_of(numbers: &mut [f64]) -> Vec<(usize, &mut [f64])> {
-    numbers.chunks_mut(ROWS_A_CHUNK).enumerate().map(|(k, chunk)| (k * ROWS_A_CHUNK, chunk)).collect()
-}
-
 /// primal − dual. Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
 pub(crate) fn gap_between(primal: f64, dual: f64) -> f64 {
     let difference = primal - dual;
@@ -283,9 +278,9 @@ fn why_not(problem: &MarginProblem<'_>, solution: &Solution) -> Option<String> {
 }
 
 /// An α that was made feasible.
-struct Mended {
+struct Mended<'a> {
     /// In its bounds.
-    clipped: Vec<f64>,
+    clipped: Cow<'a, [f64]>,
     /// And with equal sums for both classes, where an explicit bias asks for that and `clipped` has not got it.
     balanced: Option<Vec<f64>>,
     /// How far it was from either.
@@ -293,22 +288,20 @@ struct Mended {
 }
 
 /// α clipped to its bounds and, with an explicit bias, balanced.
-fn feasible(problem: &MarginProblem<'_>, alpha: &[f64]) -> Mended {
+fn feasible<'a>(problem: &MarginProblem<'_>, alpha: &'a [f64]) -> Mended<'a> {
     let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
     let clip = |i: usize| signs[i] * loss.clipped(alpha[i] * signs[i], targets[i], costs[i]);
-    let mut clipped = vec![0.0; problem.len()];
-    let off = problem.workers().map_parts(&mut chunks_of(&mut clipped), |(start, clipped)| {
-        let mut off = 0.0_f64;
-        for (i, clipped) in (*start..).zip(clipped.iter_mut()) {
-            *clipped = clip(i);
-            off = off.max((alpha[i] - *clipped).abs());
-        }
-        off
-    });
+    let off = problem
+        .workers()
+        .map_chunks(problem.len(), ROWS_A_CHUNK, |range| range.map(|i| (alpha[i] - clip(i)).abs()).fold(0.0, f64::max));
     let mut balanced = None;
     let mut infeasibility = off.into_iter().fold(0.0, f64::max);
+    let clipped = match infeasibility > 0.0 {
+        true => Cow::Owned(problem.workers().numbers(problem.len(), clip)),
+        false => Cow::Borrowed(alpha),
+    };
     if problem.bias() == Bias::Explicit {
-        let mut scaled = clipped.clone();
+        let mut scaled = clipped.to_vec();
         let [difference, size] = problem.balance(&mut scaled);
         infeasibility = infeasibility.max(difference);
         // Rounding alone is left as it is.
@@ -416,8 +409,8 @@ fn logistic_parts(
     alpha: &[f64],
 ) -> DualParts {
     let mut pulls = vec![0.0; problem.len()];
-    let found = problem.workers().map_parts(&mut chunks_of(&mut pulls), |(start, pulls)| {
-        let range = *start..*start + pulls.len();
+    let found = problem.workers().fill_and_map(&mut pulls, ROWS_A_CHUNK, |start, pulls| {
+        let range = start..start + pulls.len();
         let (targets, costs) = (&problem.signs()[range.clone()], &problem.costs()[range.clone()]);
         let (many, mut bends) = (ManyRows { loss: RowLoss::Logistic, targets, costs }, vec![0.0; pulls.len()]);
         let (losses, _) = many.pulls(&values[range], &[], 0.0, Pulls { coefficients: pulls, curvatures: &mut bends });

@@ -70,6 +70,19 @@ impl Workers {
         }
     }
 
+    /// The same, and what `work` returns in the order of the chunks.
+    pub(crate) fn fill_and_map<T: Send, R: Send>(
+        &self,
+        out: &mut [T],
+        size: usize,
+        work: impl Fn(usize, &mut [T]) -> R + Sync,
+    ) -> Vec<R> {
+        let size = size.max(1);
+        let mut chunks: Vec<(usize, &mut [T])> =
+            out.chunks_mut(size).enumerate().map(|(k, chunk)| (k * size, chunk)).collect();
+        self.map_parts(&mut chunks, |(start, chunk)| work(*start, chunk))
+    }
+
     /// `of(i)` for each of so many numbers, on all threads.
     pub(crate) fn numbers<T: Clone + Default + Send>(&self, len: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let mut numbers = vec![T::default(); len];
@@ -94,31 +107,6 @@ impl Workers {
             any.then(|| range.start + items[range].iter().position(&is_so).unwrap_or(0))
         });
         found.into_iter().flatten().next()
-    }
-
-    /// Does two things at once.
-    pub(crate) fn both(&self, one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
-        match &self.pool {
-            Some(pool) => {
-                pool.install(|| rayon::join(one, other));
-            }
-            None => {
-                one();
-                other();
-            }
-        }
-    }
-
-    /// Hashes bytes on all threads.
-    pub(crate) fn hash(&self, hasher: &mut blake3::Hasher, bytes: &[u8]) {
-        match &self.pool {
-            Some(pool) => pool.install(|| {
-                hasher.update_rayon(bytes);
-            }),
-            None => {
-                hasher.update(bytes);
-            }
-        }
     }
 
     /// Calls `work` on this thread, with a scope whose tasks run on the team. `None`, and nothing is done, without a team.

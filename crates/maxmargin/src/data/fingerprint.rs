@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use bytemuck::NoUninit;
+
 use super::Dataset;
 use super::stored::{Stored, StoredRows, on_stored_rows};
 use crate::workers::Workers;
@@ -15,11 +17,13 @@ impl Dataset {
     /// counts; the columns' names and the group numbers do not. The digest is taken over, in little-endian bytes:
     ///
     /// ```text
-    /// "maxmargin data 2", rows: u64, columns: u64, weighted: u8,
-    /// for each row:  non-zeros: u32, for each of them: column: u32,
-    ///                0u8 and for each of them: value: f32, where all are exact in that; else 1u8 and value: f64,
-    ///                label: 0u8 and its number: f64, or 1u8 and its length: u64 and its text,
-    ///                weight: f64, when weighted                                     (F.1)
+    /// "maxmargin data 3", rows: u64, columns: u64, weighted: u8,
+    /// for each 2048 rows, and for those that are left, the BLAKE3 digests of four lists:
+    ///     for each row:       how many non-zeros it has: u32,
+    ///     for each non-zero:  its column: u8 of up to 256 columns, u16 of up to 65536, else u32,
+    ///     for each non-zero:  its value: f32, where all of the list are exact in that; else f64,
+    ///     for each row:       its label: 0u8 and its number: f64, or 1u8 and its length: u64 and its text,
+    ///                         its weight: f64, when weighted                                     (F.1)
     /// ```
     ///
     /// Cost: O(entries).
@@ -44,120 +48,193 @@ impl Dataset {
         print.add(self, workers);
         print.finish()
     }
-
-    /// The bytes of (F.1) of some rows, in place of what the vector held.
-    fn put_rows(&self, rows: Range<usize>, labels: &[LabelBytes], bytes: &mut Vec<u8>) {
-        let (codes, weights) = (self.labels().codes(), self.weights());
-        let longest = labels.iter().map(LabelBytes::len).max().unwrap_or(0);
-        let mut end = 0;
-        on_stored_rows!(self.matrix(), stored => for row in rows {
-            let most = end + 4 + 1 + ENTRY * stored.stored(row) + longest + 8;
-            if bytes.len() < most {
-                bytes.resize(most, 0);
-            }
-            end += put_entries(&stored, row, &mut bytes[end..]);
-            end += match &labels[codes[row] as usize] {
-                // A length that is known is copied without a call.
-                LabelBytes::Number(label) => put_part(label, &mut bytes[end..]),
-                LabelBytes::Text(label) => put_part(label, &mut bytes[end..]),
-            };
-            if let Some(weights) = weights {
-                // -0 and 0 are one weight.
-                end += put_part(&(weights[row] + 0.0).to_le_bytes(), &mut bytes[end..]);
-            }
-        });
-        bytes.truncate(end);
-    }
 }
 
-/// Bytes at the beginning of others; how many.
-#[inline(always)]
-fn put_part(part: &[u8], bytes: &mut [u8]) -> usize {
-    bytes[..part.len()].copy_from_slice(part);
-    part.len()
+/// [`Dataset::fingerprint`] of data that comes in blocks of rows.
+pub(crate) struct Fingerprint {
+    whole: blake3::Hasher,
+    /// The group that the next row belongs to.
+    last: Group,
 }
 
-/// The most bytes that a non-zero takes.
-const ENTRY: usize = 12;
-
-/// The non-zeros of a row; how many bytes they take.
-#[inline(always)]
-fn put_entries(stored: &impl StoredRows, row: usize, bytes: &mut [u8]) -> usize {
-    if let Some((columns, values)) = stored.entries(row)
-        && let Some(length) = put_non_zeros(columns, values, bytes)
-    {
-        return length;
+impl Fingerprint {
+    /// Of so many rows and columns, with weights or without.
+    pub(crate) fn new(rows: u64, columns: usize, weighted: bool) -> Self {
+        let mut whole = blake3::Hasher::new();
+        // (F.1)
+        whole.update(b"maxmargin data 3");
+        whole.update(&rows.to_le_bytes());
+        whole.update(&(columns as u64).to_le_bytes());
+        whole.update(&[u8::from(weighted)]);
+        Fingerprint { whole, last: Group::new(columns) }
     }
-    let (mut count, mut exact) = (0, true);
-    let (start, columns) = bytes.split_at_mut(4);
-    let places = columns.as_chunks_mut::<4>().0;
-    stored.visit(row, |column, value| {
-        // Written in any case, and overwritten after a 0: which entries are 0 cannot be foreseen.
-        places[count] = (column as u32).to_le_bytes();
-        count += usize::from(value != 0.0);
-        exact &= f64::from(value as f32) == value;
-    });
-    start.copy_from_slice(&(count as u32).to_le_bytes());
-    let Some((kind, values)) = columns[4 * count..].split_first_mut() else { return 4 };
-    *kind = u8::from(!exact);
-    let mut place = 0;
-    let (singles, doubles) = match exact {
-        true => (values.as_chunks_mut::<4>().0, &mut [][..]),
-        false => (&mut [][..], values.as_chunks_mut::<8>().0),
-    };
-    stored.visit(row, |_, value| {
-        match exact {
-            true => singles[place] = (value as f32).to_le_bytes(),
-            false => doubles[place] = value.to_le_bytes(),
+
+    /// Adds the next rows.
+    pub(crate) fn add(&mut self, data: &Dataset, workers: &Workers) {
+        let labels: Vec<LabelBytes> = data.labels().classes().iter().map(LabelBytes::of).collect();
+        let begun = ((ROWS_A_GROUP - self.last.rows) % ROWS_A_GROUP).min(data.rows());
+        self.last.add(data, 0..begun, &labels);
+        if self.last.rows == ROWS_A_GROUP {
+            self.whole.update(self.last.finish().as_flattened());
         }
-        place += usize::from(value != 0.0);
-    });
-    5 + count * if exact { 8 } else { 12 }
-}
-
-/// The same for a sparse row without zeros, some entries at once; `None` where it has one.
-#[inline(always)]
-fn put_non_zeros<T: Stored>(columns: &[u32], values: &[T], bytes: &mut [u8]) -> Option<usize> {
-    let count = columns.len();
-    let (start, rest) = bytes.split_at_mut(4);
-    start.copy_from_slice(&(count as u32).to_le_bytes());
-    let (places, rest) = rest.split_at_mut(4 * count);
-    let (kind, rest) = rest.split_first_mut()?;
-    put_columns(columns, places.as_chunks_mut().0);
-    let Kinds { zero, inexact } = kinds(values);
-    if zero {
-        return None;
+        let (width, whole) = (self.last.width, (data.rows() - begun) / ROWS_A_GROUP * ROWS_A_GROUP);
+        let digests = workers.map_chunks(whole, ROWS_A_GROUP, |rows| {
+            let mut group = Group::new(width);
+            group.add(data, begun + rows.start..begun + rows.end, &labels);
+            group.finish()
+        });
+        self.whole.update(digests.as_flattened().as_flattened());
+        self.last.add(data, begun + whole..data.rows(), &labels);
     }
-    *kind = u8::from(inexact);
-    match inexact {
-        true => put_values(values, &mut rest.as_chunks_mut().0[..count], f64::to_le_bytes),
-        false => put_values(values, &mut rest.as_chunks_mut().0[..count], |value| (value as f32).to_le_bytes()),
-    }
-    Some(5 + count * if inexact { 12 } else { 8 })
-}
 
-/// Entries that are looked at or copied at once. Rows are short: what a call to copy one costs is more than the copy.
-const AT_ONCE: usize = 4;
-
-#[inline(always)]
-fn put_columns(columns: &[u32], places: &mut [[u8; 4]]) {
-    let ((blocks, rest), (targets, end)) = (columns.as_chunks::<AT_ONCE>(), places.as_chunks_mut::<AT_ONCE>());
-    for (block, target) in blocks.iter().zip(targets) {
-        *target = block.map(u32::to_le_bytes);
-    }
-    for (column, target) in rest.iter().zip(end) {
-        *target = column.to_le_bytes();
+    /// The digest in hexadecimal.
+    pub(crate) fn finish(mut self) -> String {
+        if self.last.rows > 0 {
+            self.whole.update(self.last.finish().as_flattened());
+        }
+        self.whole.finalize().to_hex().to_string()
     }
 }
 
-#[inline(always)]
-fn put_values<T: Stored, const B: usize>(values: &[T], places: &mut [[u8; B]], put: impl Fn(f64) -> [u8; B]) {
-    let ((blocks, rest), (targets, end)) = (values.as_chunks::<AT_ONCE>(), places.as_chunks_mut::<AT_ONCE>());
-    for (block, target) in blocks.iter().zip(targets) {
-        *target = block.map(|value| put(value.into()));
+type Digest = [u8; blake3::OUT_LEN];
+
+/// Rows whose lists are hashed by themselves: they are the same, whatever blocks the rows come in, and each thread has its own.
+const ROWS_A_GROUP: usize = 2048;
+/// The lists of a group.
+const LISTS: usize = 4;
+/// Numbers that are put together before they are hashed. BLAKE3 is a tree: what is no whole branch of it takes longer.
+const NUMBERS_AT_ONCE: usize = 1 << 15;
+
+/// The lists of some rows, as far as they were added.
+struct Group {
+    rows: usize,
+    /// Columns of the data.
+    width: usize,
+    /// Whether all values are exact in f32.
+    exact: bool,
+    counts: blake3::Hasher,
+    columns: blake3::Hasher,
+    /// The values in either precision, where it is not known yet which one counts.
+    singles: blake3::Hasher,
+    doubles: blake3::Hasher,
+    labels: blake3::Hasher,
+}
+
+impl Group {
+    /// None yet of rows with so many columns.
+    fn new(width: usize) -> Self {
+        let [counts, columns, singles, doubles, labels] = std::array::from_fn(|_| blake3::Hasher::new());
+        Group { rows: 0, width, exact: true, counts, columns, singles, doubles, labels }
     }
-    for (&value, target) in rest.iter().zip(end) {
-        *target = put(value.into());
+
+    /// Adds rows that follow each other.
+    fn add(&mut self, data: &Dataset, rows: Range<usize>, labels: &[LabelBytes]) {
+        self.add_labels(data, rows.clone(), labels);
+        on_stored_rows!(data.matrix(), stored => self.add_entries(&stored, rows.clone()));
+        self.rows += rows.len();
+    }
+
+    fn add_labels(&mut self, data: &Dataset, rows: Range<usize>, labels: &[LabelBytes]) {
+        let mut bytes = Vec::with_capacity(rows.len() * (9 + 8));
+        for row in rows {
+            match &labels[data.labels().codes()[row] as usize] {
+                // A length that is known is copied without a call.
+                LabelBytes::Number(label) => bytes.extend_from_slice(label),
+                LabelBytes::Text(label) => bytes.extend_from_slice(label),
+            }
+            if let Some(weights) = data.weights() {
+                // -0 and 0 are one weight.
+                bytes.extend_from_slice(&(weights[row] + 0.0).to_le_bytes());
+            }
+        }
+        self.labels.update(&bytes);
+    }
+
+    fn add_entries(&mut self, stored: &impl StoredRows, rows: Range<usize>) {
+        let (columns, values) = stored.span(rows.clone());
+        let Kinds { zero, inexact } = kinds(values);
+        self.exact &= !inexact;
+        let all = rows.len() == ROWS_A_GROUP;
+        let mut counts = Vec::with_capacity(rows.len());
+        match columns {
+            Some(columns) if !zero => {
+                counts.extend(rows.map(|row| stored.stored(row) as u32));
+                self.hash_entries(columns, values, all);
+            }
+            _ => self.add_non_zeros(stored, rows, all, &mut counts),
+        }
+        hash_numbers(&mut self.counts, &counts);
+    }
+
+    /// The same where not all that is stored is a non-zero, or has its column stored with it.
+    fn add_non_zeros(&mut self, stored: &impl StoredRows, rows: Range<usize>, all: bool, counts: &mut Vec<u32>) {
+        let (mut columns, mut values, mut end) = (Vec::new(), Vec::new(), 0);
+        for row in rows {
+            let (start, most) = (end, end + stored.stored(row));
+            if columns.len() < most {
+                columns.resize(most.next_power_of_two(), 0);
+                values.resize(most.next_power_of_two(), 0.0);
+            }
+            stored.visit(row, |column, value| {
+                // Written in any case, and overwritten after a 0: which entries are 0 cannot be foreseen.
+                (columns[end], values[end]) = (column as u32, value);
+                end += usize::from(value != 0.0);
+            });
+            counts.push((end - start) as u32);
+            let whole = end / NUMBERS_AT_ONCE * NUMBERS_AT_ONCE;
+            if whole > 0 {
+                self.hash_entries(&columns[..whole], &values[..whole], all);
+                columns.copy_within(whole..end, 0);
+                values.copy_within(whole..end, 0);
+                end -= whole;
+            }
+        }
+        self.hash_entries(&columns[..end], &values[..end], all);
+    }
+
+    /// Hashes non-zeros, the group's precision being known when `all` its rows are.
+    fn hash_entries<T: Stored>(&mut self, columns: &[u32], values: &[T], all: bool) {
+        match self.width {
+            0..=0x100 => hash_as(&mut self.columns, columns, |column| column as u8),
+            0x101..=0x1_0000 => hash_as(&mut self.columns, columns, |column| column as u16),
+            _ => hash_numbers(&mut self.columns, columns),
+        }
+        if self.exact {
+            hash_as(&mut self.singles, values, |value| value.into() as f32);
+        }
+        if !(self.exact && all) {
+            hash_as(&mut self.doubles, values, T::into);
+        }
+    }
+
+    /// The digests of the lists, which are empty then.
+    fn finish(&mut self) -> [Digest; LISTS] {
+        let Group { exact, counts, columns, singles, doubles, labels, .. } =
+            std::mem::replace(self, Group::new(self.width));
+        let values = if exact { singles } else { doubles };
+        [counts, columns, values, labels].map(|list| list.finalize().into())
+    }
+}
+
+/// Hashes numbers as others, from where they are stored if they are just those.
+fn hash_as<T: NoUninit, N: NoUninit>(hasher: &mut blake3::Hasher, numbers: &[T], convert: impl Fn(T) -> N) {
+    if size_of::<T>() == size_of::<N>() {
+        return hash_numbers(hasher, numbers);
+    }
+    for numbers in numbers.chunks(NUMBERS_AT_ONCE) {
+        let converted: Vec<N> = numbers.iter().map(|&number| convert(number)).collect();
+        hash_numbers(hasher, &converted);
+    }
+}
+
+/// Hashes numbers as little-endian bytes, which is how most machines store them.
+fn hash_numbers<N: NoUninit>(hasher: &mut blake3::Hasher, numbers: &[N]) {
+    let bytes: &[u8] = bytemuck::cast_slice(numbers);
+    if cfg!(target_endian = "big") {
+        let turned: Vec<u8> = bytes.chunks(size_of::<N>()).flat_map(|number| number.iter().rev().copied()).collect();
+        hasher.update(&turned);
+    } else {
+        hasher.update(bytes);
     }
 }
 
@@ -167,79 +244,25 @@ struct Kinds {
     inexact: bool,
 }
 
-/// The digits of f64 that f32 has not got: a number that has one of them is not exact in that.
-const LOW_DIGITS: u64 = (1 << (f64::MANTISSA_DIGITS - f32::MANTISSA_DIGITS)) - 1;
+/// Values that are looked at before it is asked whether both are known.
+const LOOKED_AT: usize = 1024;
 
-#[inline(always)]
 fn kinds<T: Stored>(values: &[T]) -> Kinds {
-    let zero = |value: f64| if value == 0.0 { u64::MAX } else { 0 };
-    let (blocks, rest) = values.as_chunks::<AT_ONCE>();
-    let (mut zeros, mut low) = ([0; AT_ONCE], [0; AT_ONCE]);
-    for block in blocks {
-        for lane in 0..AT_ONCE {
-            let value: f64 = block[lane].into();
-            zeros[lane] |= zero(value);
-            low[lane] |= value.to_bits();
+    let mut found = Kinds { zero: false, inexact: false };
+    for values in values.chunks(LOOKED_AT) {
+        found.zero = found.zero || any(values, |value| value == 0.0);
+        found.inexact = found.inexact || any(values, |value| f64::from(value as f32) != value);
+        if found.zero && found.inexact {
+            break;
         }
     }
-    for &value in rest {
-        let value: f64 = value.into();
-        zeros[0] |= zero(value);
-        low[0] |= value.to_bits();
-    }
-    let any = |found: [u64; AT_ONCE]| found.into_iter().fold(0, |any, one| any | one);
-    let inexact = any(low) & LOW_DIGITS != 0 || values.iter().any(|&value| value.into() as f32 as f64 != value.into());
-    Kinds { zero: any(zeros) != 0, inexact }
+    found
 }
 
-/// [`Dataset::fingerprint`] of data that comes in blocks of rows.
-pub(crate) struct Fingerprint(blake3::Hasher);
-
-impl Fingerprint {
-    /// Of so many rows and columns, with weights or without.
-    pub(crate) fn new(rows: u64, columns: usize, weighted: bool) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        // (F.1)
-        hasher.update(b"maxmargin data 2");
-        hasher.update(&rows.to_le_bytes());
-        hasher.update(&(columns as u64).to_le_bytes());
-        hasher.update(&[u8::from(weighted)]);
-        Fingerprint(hasher)
-    }
-
-    /// Adds the next rows.
-    pub(crate) fn add(&mut self, data: &Dataset, workers: &Workers) {
-        let labels: Vec<LabelBytes> = data.labels().classes().iter().map(LabelBytes::of).collect();
-        let entries = data.matrix().entries().div_ceil(data.rows().max(1));
-        let size = (BYTES_A_CHUNK / (ENTRY * entries + 32)).max(1);
-        let chunk = |k: usize| (k * size).min(data.rows())..((k + 1) * size).min(data.rows());
-        // The same memory for all chunks: to ask for it anew each time costs more than to fill it.
-        let buffers = vec![(0..0, Vec::new()); CHUNKS_AT_A_TIME];
-        let (mut filled, mut next) = (buffers.clone(), buffers);
-        workers.inside(|| {
-            for first in (0..data.rows().div_ceil(size)).step_by(CHUNKS_AT_A_TIME) {
-                next.iter_mut().enumerate().for_each(|(k, (rows, _))| *rows = chunk(first + k));
-                let put = |(rows, bytes): &mut (Range<usize>, Vec<u8>)| data.put_rows(rows.clone(), &labels, bytes);
-                // Hashing is one after the other, but the next bytes can be made meanwhile.
-                workers.both(
-                    || filled.iter().for_each(|(_, bytes)| workers.hash(&mut self.0, bytes)),
-                    || drop(workers.map_parts(&mut next, put)),
-                );
-                std::mem::swap(&mut filled, &mut next);
-            }
-            filled.iter().for_each(|(_, bytes)| workers.hash(&mut self.0, bytes));
-        });
-    }
-
-    /// The digest in hexadecimal.
-    pub(crate) fn finish(self) -> String {
-        self.0.finalize().to_hex().to_string()
-    }
+/// Whether any value is so, found without a way out of the loop.
+fn any<T: Stored>(values: &[T], is_so: impl Fn(f64) -> bool) -> bool {
+    values.iter().fold(false, |any, &value| any | is_so(value.into()))
 }
-
-/// What is hashed at a time: enough to pay for threads, and little enough to stay in the cache.
-const BYTES_A_CHUNK: usize = 1 << 18;
-const CHUNKS_AT_A_TIME: usize = 8;
 
 /// What two spellings of one label share, as bytes.
 enum LabelBytes {
@@ -261,20 +284,15 @@ impl LabelBytes {
             }
         }
     }
-
-    fn len(&self) -> usize {
-        match self {
-            LabelBytes::Number(bytes) => bytes.len(),
-            LabelBytes::Text(bytes) => bytes.len(),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::{Fingerprint, ROWS_A_GROUP};
     use crate::data::{Dataset, Label, Labels, Matrix};
+    use crate::workers::Workers;
 
     fn data(rows: usize, columns: usize, values: &[f64], labels: &[&str]) -> Dataset {
         let matrix = Matrix::dense(rows, columns, values.to_vec()).unwrap();
@@ -285,9 +303,46 @@ mod tests {
     fn a_fingerprint_is_64_hexadecimal_digits_that_never_change() {
         // Made outside of this program from the bytes of (F.1).
         let print = data(2, 2, &[1.0, 0.0, 0.0, 2.5], &["a", "-1"]).fingerprint();
-        assert_eq!(print, "162aa3200b871f0d312cf0596404084656e21014340da0e89f1ea3dd1a366477");
+        assert_eq!(print, "37fcc641370db2729c70706b72485682ad94cc46691413347ecdb19c6943ca9b");
         let weighted = data(1, 3, &[0.1, 0.0, 4.0], &["1"]).with_weights(vec![2.0]).unwrap();
-        assert_eq!(weighted.fingerprint(), "bfa38edd53eef20bfac48039424b1601599766f098a37faeaed6128a661bab2b");
+        assert_eq!(weighted.fingerprint(), "3936062b4d11ea6320d5dd3576a5d6d1cca78b4180c3a698e1f08f88bece372b");
+        let last_of = |columns: usize| {
+            let matrix = Matrix::sparse(1, columns, vec![0, 1], vec![columns as u32 - 1], vec![1.0]).unwrap();
+            Dataset::new(matrix, Labels::new([Label::new("1")])).unwrap().fingerprint()
+        };
+        assert_eq!(last_of(257), "34c5b35a738be7ed9c98a52ce81d9bae91119080189e48c773f40a25f54f3851");
+        assert_eq!(last_of(65_537), "cffc6fa9ec53729d1ebcd9103b2214e03f2f12043d4d96a8d532133b5c1c2363");
+    }
+
+    #[test]
+    fn neither_blocks_of_rows_nor_threads_nor_stored_zeros_count() {
+        let (rows, columns) = (2 * ROWS_A_GROUP + 700, 3);
+        // Values of the second group are not exact in f32; each seventh entry is 0.
+        let value =
+            |i: usize| (i % 7) as f64 + if i / columns / ROWS_A_GROUP == 1 && !i.is_multiple_of(7) { 0.1 } else { 0.0 };
+        let values: Vec<f64> = (0..rows * columns).map(value).collect();
+        let labels = || Labels::new((0..rows).map(|row| Label::new(["a", "1", "-1"][row % 3])));
+        let offsets: Vec<u64> = (0..=rows as u64).map(|row| row * columns as u64).collect();
+        let indices: Vec<u32> = (0..rows * columns).map(|i| (i % columns) as u32).collect();
+        let with_zeros = Matrix::sparse(rows, columns, offsets, indices, values.clone()).unwrap();
+        let dense = Matrix::dense(rows, columns, values).unwrap();
+        let prints: Vec<String> = [dense.to_sparse(), dense, with_zeros]
+            .into_iter()
+            .flat_map(|matrix| {
+                let data = Dataset::new(matrix, labels()).unwrap();
+                let in_blocks = [1000, ROWS_A_GROUP, 3001].map(|size| {
+                    let mut print = Fingerprint::new(rows as u64, columns, false);
+                    for start in (0..rows).step_by(size) {
+                        let block: Vec<usize> = (start..(start + size).min(rows)).collect();
+                        print.add(&data.select_rows(&block), &Workers::none());
+                    }
+                    print.finish()
+                });
+                let by = [1, 2, 3].map(|threads| data.fingerprint_by(&Workers::new(threads).unwrap()));
+                in_blocks.into_iter().chain(by).collect::<Vec<_>>()
+            })
+            .collect();
+        assert!(prints.windows(2).all(|pair| pair[0] == pair[1]), "{prints:?}");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The rows of a matrix in the way they are stored, for loops that ask for it once and not row by row.
 
+use std::ops::Range;
+
 use super::matrix::Matrix;
 
 /// A number as it is stored.
-pub(crate) trait Stored: Copy + Send + Sync + Into<f64> {}
+pub(crate) trait Stored: Copy + Send + Sync + Into<f64> + bytemuck::NoUninit {}
 
 impl Stored for f32 {}
 impl Stored for f64 {}
@@ -18,8 +20,8 @@ pub(crate) trait StoredRows: Sync {
     fn add_scaled(&self, row: usize, scale: f64, vector: &mut [f64]);
     /// How many entries of a row are stored.
     fn stored(&self, row: usize) -> usize;
-    /// The columns of a row's entries and their values, where it is stored so.
-    fn entries(&self, row: usize) -> Option<(&[u32], &[Self::Number])>;
+    /// The values of rows that follow each other, and before them their columns, where those are stored.
+    fn span(&self, rows: Range<usize>) -> (Option<&[u32]>, &[Self::Number]);
     /// Calls `visit(column, value)` for each stored entry, columns increasing.
     fn visit(&self, row: usize, visit: impl FnMut(usize, f64));
 
@@ -105,8 +107,8 @@ impl<T: Stored> StoredRows for DenseRows<'_, T> {
     }
 
     #[inline]
-    fn entries(&self, _: usize) -> Option<(&[u32], &[T])> {
-        None
+    fn span(&self, rows: Range<usize>) -> (Option<&[u32]>, &[T]) {
+        (None, &self.values[rows.start * self.columns..rows.end * self.columns])
     }
 
     #[inline(always)]
@@ -167,8 +169,9 @@ impl<T: Stored> StoredRows for SparseRows<'_, T> {
     }
 
     #[inline]
-    fn entries(&self, row: usize) -> Option<(&[u32], &[T])> {
-        Some(self.row(row))
+    fn span(&self, rows: Range<usize>) -> (Option<&[u32]>, &[T]) {
+        let span = self.offsets[rows.start] as usize..self.offsets[rows.end] as usize;
+        (Some(&self.indices[span.clone()]), &self.values[span])
     }
 
     #[inline(always)]

@@ -81,7 +81,7 @@ const SHARPER: f64 = 2.0;
 const SHARPEST: f64 = 1e9;
 /// (PN.3) is due once what the gradient costs is below this part of the gap.
 const SMALL_BESIDE_GAP: f64 = 0.2;
-/// Steps at most on a sample of the rows, and where they end: when the last one gained less than this part of the objective, or,
+/// Steps at most on a sample of the rows, and where they end: when the last one is to gain less than this part of the objective, or,
 /// where the loss is smoothed, when the relative gap is within that.
 const MOST_ROUGH_STEPS: u64 = 12;
 const ROUGH_GAIN: f64 = 1e-2;
@@ -292,7 +292,6 @@ impl<'p, 'a> Search<'p, 'a> {
         let mut found = self.look(start.as_ref());
         let first = *self.first.get_or_insert(self.size(&found).sqrt());
         let (mut best, mut idle) = (f64::INFINITY, 0);
-        let mut gain = f64::INFINITY;
         let target = match goal {
             Goal::Settings(settings) => settings.gap,
             Goal::Rough => None,
@@ -321,7 +320,7 @@ impl<'p, 'a> Search<'p, 'a> {
                         || found.foreseen && self.takes_foreseen(&mut found, enough)
                 }
                 Goal::Settings(settings) => violation <= settings.tolerance,
-                Goal::Rough if self.problem.loss.is_smooth() => gain <= ROUGH_GAIN * found.primal.abs(),
+                Goal::Rough if self.problem.loss.is_smooth() => false, // its last step is known before it is taken
                 Goal::Rough => relative <= ROUGH_GAP,
             };
             if done {
@@ -357,7 +356,11 @@ impl<'p, 'a> Search<'p, 'a> {
             let direction = self.directions.find(&system, &mut self.passes, &mut poll)?;
             let Some(direction) = direction else { return ControlFlow::Continue(Stop::Stalled) };
             poll()?;
-            gain = -0.5 * found.gradient.dot(&direction);
+            let gain = -0.5 * found.gradient.dot(&direction);
+            if matches!(goal, Goal::Rough) && self.problem.loss.is_smooth() && gain <= ROUGH_GAIN * found.primal.abs() {
+                self.point.add(1.0, &direction);
+                return ControlFlow::Continue(Stop::Converged);
+            }
             let enough = target.map_or(0.0, |target| target * found.primal.abs().max(1.0));
             let foresees = self.problem.loss == RowLoss::Logistic && gain <= LIKELY * enough;
             self.state.foreseen = vec![0.0; if foresees { self.problem.len() } else { 0 }];
