@@ -408,7 +408,7 @@ fn logistic_parts(
     values: &[f64],
     alpha: &[f64],
 ) -> DualParts {
-    let mut pulls = vec![0.0; problem.len()];
+    let mut pulls = problem.workers().zeros(problem.len());
     let found = problem.workers().fill_and_map(&mut pulls, ROWS_A_CHUNK, |start, pulls| {
         let range = start..start + pulls.len();
         let (targets, costs) = (&problem.signs()[range.clone()], &problem.costs()[range.clone()]);

@@ -84,12 +84,18 @@ impl Workers {
     }
 
     /// `of(i)` for each of so many numbers, on all threads.
-    pub(crate) fn numbers<T: Clone + Default + Send>(&self, len: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        let mut numbers = vec![T::default(); len];
-        self.fill_chunks(&mut numbers, NUMBERS_A_CHUNK, |start, chunk| {
-            chunk.iter_mut().enumerate().for_each(|(k, number)| *number = of(start + k));
-        });
-        numbers
+    pub(crate) fn numbers<T: Send>(&self, len: usize, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+        match &self.pool {
+            Some(pool) if len > NUMBERS_A_CHUNK => {
+                pool.install(|| (0..len).into_par_iter().with_min_len(NUMBERS_A_CHUNK).map(of).collect())
+            }
+            _ => (0..len).map(of).collect(),
+        }
+    }
+
+    /// So many zeros, from memory that all threads have touched.
+    pub(crate) fn zeros(&self, len: usize) -> Vec<f64> {
+        self.numbers(len, |_| 0.0)
     }
 
     /// Multiplies each number by that of another list, on all threads.

@@ -183,13 +183,14 @@ struct Found {
 
 impl<'p, 'a> Search<'p, 'a> {
     fn new(problem: &'p LinearProblem<'a>, settings: &Settings) -> Self {
-        let (rows, scale) = (problem.len(), problem.scale());
-        let centres = if problem.loss.is_smooth() { Vec::new() } else { vec![0.0; rows] };
+        let scale = problem.scale();
+        let zeros = || problem.workers.zeros(problem.len());
+        let centres = if problem.loss.is_smooth() { Vec::new() } else { zeros() };
         let state = RowState {
-            values: vec![0.0; rows],
-            coefficients: vec![0.0; rows],
-            curvatures: vec![0.0; rows],
-            changes: vec![0.0; rows],
+            values: zeros(),
+            coefficients: zeros(),
+            curvatures: zeros(),
+            changes: zeros(),
             centres,
             foreseen: Vec::new(),
             sharpness: FIRST_SHARPNESS / scale,
@@ -363,7 +364,7 @@ impl<'p, 'a> Search<'p, 'a> {
             }
             let enough = target.map_or(0.0, |target| target * found.primal.abs().max(1.0));
             let foresees = self.problem.loss == RowLoss::Logistic && gain <= LIKELY * enough;
-            self.state.foreseen = vec![0.0; if foresees { self.problem.len() } else { 0 }];
+            self.state.foreseen = self.problem.workers.zeros(if foresees { self.problem.len() } else { 0 });
             let last = self.point.clone();
             found = self.step(&found, &direction);
             if !(found.primal.is_finite() && found.gradient.is_finite()) {
