@@ -1,5 +1,6 @@
 //! `train`: data to model, with its certificate.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -412,7 +413,11 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     };
     let told = arguments.json || !arguments.quiet;
     let by_prediction = told && (model.machines().len() > 1 && !interrupted || model.task().is_regression());
-    let training = if by_prediction { score(&model, &data, &plan)? } else { None }.unwrap_or(counted);
+    let training = match by_prediction {
+        true => score(&model, &few_enough(&model, &data), &plan)?,
+        false => None,
+    };
+    let training = training.unwrap_or(counted);
     let trained = Trained {
         origin: plan.origin.shown(),
         rows: data.rows(),
@@ -520,6 +525,24 @@ pub(super) fn find_reason(model: &Model) -> Option<String> {
     model.machines().first()?.notes.iter().find_map(|note| note.strip_prefix(&prefix)).map(String::from)
 }
 
+/// Kernel values that are computed at most to tell how well the training rows are predicted: it may not take longer than the training.
+const MOST_VALUES: usize = 1 << 27;
+
+/// The training rows or, where their prediction would take long, some of them.
+fn few_enough<'d>(model: &Model, data: &'d Dataset) -> Cow<'d, Dataset> {
+    let by_weights = model.machines().iter().all(|machine| machine.weights.is_some());
+    let vectors = if by_weights { 0 } else { model.support_vectors().len() };
+    match spread(data.rows(), MOST_VALUES / vectors.max(1)) {
+        Some(rows) => Cow::Owned(data.select_rows(&rows)),
+        None => Cow::Borrowed(data),
+    }
+}
+
+/// So many rows at most, spread evenly over all; `None` where all are few enough.
+fn spread(rows: usize, most: usize) -> Option<Vec<usize>> {
+    (rows > most).then(|| (0..most.max(1)).map(|k| k * rows / most.max(1)).collect())
+}
+
 fn score(model: &Model, data: &Dataset, plan: &Plan) -> Result<Option<Score>, Failure> {
     let predictions = model.predict(data, &plan.workers)?;
     if let Some(note) = predictions.note() {
@@ -560,4 +583,22 @@ pub(super) fn next_step(arguments: &Train, origin: &Origin, model: &Target) -> S
         flags.push_str(&format!(" --label {}", output::escaped(label)));
     }
     format!("\nnext: maxmargin verify {} {data}{flags}\n", model.shown())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_scored_are_spread_over_all_and_none_is_taken_twice() {
+        assert_eq!(spread(10, 10), None);
+        assert_eq!(spread(3, 0), Some(vec![0]));
+        for (rows, most) in [(11, 10), (60_000, 10_032), (464_810, 1)] {
+            let found = spread(rows, most).unwrap();
+            assert_eq!(found.len(), most);
+            assert!(found.is_sorted_by(|one, next| one < next) && found[most - 1] < rows, "{rows} {most}");
+            let step = rows.div_ceil(most);
+            assert!(found.windows(2).all(|pair| pair[1] - pair[0] <= step), "{rows} {most}");
+        }
+    }
 }

@@ -59,6 +59,14 @@ pub(crate) enum Score {
 }
 
 impl Score {
+    /// How many rows they are.
+    pub(crate) fn rows(self) -> usize {
+        match self {
+            Score::Classes { rows, .. } => rows,
+            Score::Numbers(found) => found.rows,
+        }
+    }
+
     /// Wrong labels; `None` for numbers.
     pub(crate) fn errors(self) -> Option<usize> {
         match self {
@@ -165,6 +173,7 @@ fn training(trained: &Trained<'_>) -> String {
         (Task::OneClass { .. } | Task::Svdd { .. }, Score::Classes { rows, errors }) => {
             format!("{} inside ({} of {})", percent(rows - errors, rows), rows - errors, counted(rows, "row"))
         }
+        (_, score) if score.rows() < trained.rows => format!("{}, a sample of them", score.words()),
         (_, score) => score.words(),
     }
 }
@@ -244,7 +253,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
             |(_, found)| found.map(|found| found.violation),
         ),
         "support_vectors": Support::of_model(model).json(),
-        "training_errors": trained.training.errors(),
+        "training_errors": trained.training.errors().filter(|_| trained.training.rows() == trained.rows),
         "training": trained.training.json(),
         "margin": extreme(|certificate| certificate.margin, f64::min),
         "slack_sum": sum(|certificate| certificate.slack_sum),
