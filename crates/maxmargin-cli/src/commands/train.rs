@@ -525,10 +525,11 @@ pub(super) fn find_reason(model: &Model) -> Option<String> {
     model.machines().first()?.notes.iter().find_map(|note| note.strip_prefix(&prefix)).map(String::from)
 }
 
-/// Kernel values that are computed at most to tell how well the training rows are predicted: it may not take longer than the training.
+/// Kernel values that are computed at most to tell how well the training rows are predicted, which nobody wants to wait for: a second of two
+/// cores, where there are some hundred columns.
 const MOST_VALUES: usize = 1 << 27;
 
-/// The training rows or, where their prediction would take long, some of them.
+/// The training rows or, where all of them would take more, some. Without kernels a prediction is a pass over the rows.
 fn few_enough<'d>(model: &Model, data: &'d Dataset) -> Cow<'d, Dataset> {
     let by_weights = model.machines().iter().all(|machine| machine.weights.is_some());
     let vectors = if by_weights { 0 } else { model.support_vectors().len() };

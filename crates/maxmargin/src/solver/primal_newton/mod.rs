@@ -321,8 +321,8 @@ impl<'p, 'a> Search<'p, 'a> {
                         || found.foreseen && self.takes_foreseen(&mut found, enough)
                 }
                 Goal::Settings(settings) => violation <= settings.tolerance,
-                Goal::Rough if self.problem.loss.is_smooth() => false, // its last step is known before it is taken
-                Goal::Rough => relative <= ROUGH_GAP,
+                // Of a smooth loss the last step is known before it is taken, below.
+                Goal::Rough => !self.problem.loss.is_smooth() && relative <= ROUGH_GAP,
             };
             if done {
                 return ControlFlow::Continue(Stop::Converged);
