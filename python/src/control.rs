@@ -63,7 +63,7 @@ impl Attended {
 
     fn record(&mut self, progress: &Progress, elapsed: Duration) {
         if self.polls.is_multiple_of(self.stride) {
-            let Progress { machine, iteration, violation, gap } = *progress;
+            let Progress { machine, iteration, violation, gap, .. } = *progress;
             self.history.push((elapsed.as_secs_f64(), machine.0, iteration, violation, gap));
         }
         self.polls += 1;
@@ -91,7 +91,7 @@ impl Control for Attended {
         if self.line.interrupted() {
             return self.stop(Stop::Interrupted);
         }
-        if self.limit.is_some_and(|limit| elapsed >= limit) {
+        if self.limit.is_some_and(|limit| progress.is_over(elapsed, limit)) {
             return self.stop(Stop::TimeLimit);
         }
         if now - self.told >= TOLD_EVERY {
@@ -99,6 +99,10 @@ impl Control for Attended {
             self.line.say(progress);
         }
         ControlFlow::Continue(())
+    }
+
+    fn is_limited(&self) -> bool {
+        self.limit.is_some()
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {

@@ -25,10 +25,19 @@ const PATIENCE: Duration = Duration::from_millis(120);
 const STACK: usize = 8 << 20;
 
 /// What the calling thread and the work tell each other.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Line {
     interrupted: AtomicBool,
     latest: Mutex<Option<Progress>>,
+    /// Set where the work is done on the calling thread, which then has to look up by itself.
+    own: Option<OwnThread>,
+}
+
+/// What work on the calling thread looks up with: who sees progress, when they last did, and what Python had to say.
+struct OwnThread {
+    watch: Watch,
+    shown: Mutex<Instant>,
+    raised: Mutex<Option<PyErr>>,
 }
 
 impl Line {
@@ -37,9 +46,25 @@ impl Line {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Says how far the work is.
+    /// Says how far the work is. On the calling thread this is the moment to look for Ctrl-C.
     pub(crate) fn say(&self, progress: Progress) {
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+        let Some(own) = &self.own else {
+            *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+            return;
+        };
+        let answer = Python::attach(|py| {
+            py.check_signals()?;
+            let mut shown = own.shown.lock().unwrap_or_else(PoisonError::into_inner);
+            if shown.elapsed() < SHOWN_EVERY {
+                return Ok(());
+            }
+            *shown = Instant::now();
+            own.watch.show(py, progress)
+        });
+        if let Err(error) = answer {
+            *own.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            self.interrupted.store(true, Ordering::Relaxed);
+        }
     }
 
     fn hear(&self) -> Option<Progress> {
@@ -102,6 +127,23 @@ pub(crate) fn run<T: Send + 'static>(
             let _ = wait(py, receiver, PATIENCE);
             return Err(error);
         }
+    }
+}
+
+/// Does work that is likely to be short on the calling thread, where no other has to be started and woken. Its control says how far it is
+/// every few milliseconds, which is when Ctrl-C is heard.
+pub(crate) fn run_here<T: Send>(
+    py: Python<'_>,
+    watch: Watch,
+    work: impl FnOnce(&Arc<Line>) -> Result<T, Fault> + Send,
+) -> PyResult<T> {
+    let own = OwnThread { watch, shown: Mutex::new(Instant::now()), raised: Mutex::new(None) };
+    let line = Arc::new(Line { own: Some(own), ..Line::default() });
+    let result = brief(py, || work(&line));
+    let raised = line.own.as_ref().and_then(|own| own.raised.lock().unwrap_or_else(PoisonError::into_inner).take());
+    match raised {
+        Some(error) => Err(error),
+        None => result,
     }
 }
 

@@ -60,6 +60,12 @@ impl Model {
 
 #[pymethods]
 impl Model {
+    /// The steps of each machine.
+    #[getter]
+    fn iterations(&self) -> Vec<u64> {
+        self.inner.machines().iter().map(|machine| machine.iterations).collect()
+    }
+
     /// The decision values of rows: one column a machine.
     fn values<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let predictions = self.predictions(py, data, threads)?;

@@ -30,7 +30,8 @@ pub(crate) struct Params {
     bias: String,
     solver: Option<String>,
     multiclass: Option<String>,
-    tolerance: f64,
+    /// `None` is the engine's own.
+    tolerance: Option<f64>,
     gap: Option<f64>,
     max_iterations: Option<u64>,
     memory: u64,

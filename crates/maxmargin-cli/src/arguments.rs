@@ -356,10 +356,10 @@ pub(crate) struct Train {
     #[arg(long, value_name = "NAME", help_heading = "Solver", default_value = "auto", hide_possible_values = true,
           value_parser = solver())]
     pub(crate) solver: Solver,
-    /// The largest violation of the optimality conditions to stop at
-    #[arg(long, value_name = "NUMBER", help_heading = "Solver", default_value_t = 1e-3, allow_hyphen_values = true)]
-    pub(crate) tolerance: f64,
-    /// Stop at this relative duality gap instead of a violation (dual-ascent, primal-newton and l1-newton)
+    /// The largest violation of the optimality conditions to stop at [default: 1e-3 for kernels, none for linear machines]
+    #[arg(long, value_name = "NUMBER", help_heading = "Solver", allow_hyphen_values = true)]
+    pub(crate) tolerance: Option<f64>,
+    /// The relative duality gap to stop at [default: 1e-4 for linear machines, 5e-3 beside the tolerance for kernels]
     #[arg(long, value_name = "NUMBER", help_heading = "Solver", allow_hyphen_values = true)]
     pub(crate) gap: Option<f64>,
     /// Stop after so many steps [default: a finite cap of the solver's own]

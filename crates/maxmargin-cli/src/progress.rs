@@ -222,7 +222,7 @@ impl Control for Watch {
             return self.stop(Stop::Interrupted);
         }
         let elapsed = now - self.started;
-        if self.limit.is_some_and(|limit| elapsed >= limit) {
+        if self.limit.is_some_and(|limit| progress.is_over(elapsed, limit)) {
             return self.stop(Stop::TimeLimit);
         }
         if now - self.drawn >= REDRAW {
@@ -235,6 +235,10 @@ impl Control for Watch {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn is_limited(&self) -> bool {
+        self.limit.is_some()
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {

@@ -64,7 +64,7 @@ fn params(gamma: f64, cost: f64) -> TrainingParams {
         kernel: KernelParams::Rbf { gamma: Gamma::Value(gamma) },
         penalty: Penalty::C(cost),
         solver: Some(SolverKind::BlockSmo),
-        settings: Settings { tolerance: 1e-4, ..Settings::default() },
+        settings: Settings { tolerance: Some(1e-4), ..Settings::default() },
         ..TrainingParams::default()
     }
 }
@@ -81,7 +81,7 @@ fn trainings() -> Vec<(&'static str, Dataset, TrainingParams)> {
             TrainingParams { loss: Some(Loss::Squared), bias: Bias::None, ..params(0.5, 1.0) }
         }),
         ("double", clouds(2300, 6, 2, 1.0, 5), {
-            let settings = Settings { tolerance: 1e-4, precision: Precision::Double, ..Settings::default() };
+            let settings = Settings { tolerance: Some(1e-4), precision: Precision::Double, ..Settings::default() };
             TrainingParams { settings, ..params(0.3, 3.0) }
         }),
         // Rows that were set aside come back.

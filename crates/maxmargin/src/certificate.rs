@@ -3,6 +3,7 @@
 pub mod joint;
 mod l1;
 mod of_weights;
+mod tighten;
 
 use std::borrow::Cow;
 
@@ -13,13 +14,18 @@ use crate::problem::{self, Bias, Coupling, Loss, ManyRows, MarginProblem, Norm, 
 use crate::solver::{Decision, Solution};
 pub use l1::ColumnCounts;
 pub(crate) use of_weights::dual_point;
+pub(crate) use tighten::tighten;
 
 /// How good a solution of a convex problem is.
 ///
 /// ```text
 /// primal = ½‖w‖² + qb + Σ C_i ℓ(f(x_i), t_i)  ≥  optimum  ≥  dual = Σ (R.1)_i − ½‖Σ c_i φ(x_i)‖²     (C.1)
-/// gap = primal − dual ≥ 0
+/// gap = primal − dual = Σ (R.5)_i + ½‖w − Σ c_i φ(x_i)‖² ≥ 0                                        (C.5)
+/// relative gap = gap / |primal|
 /// ```
+///
+/// The gap is summed up by the second form, which has no differences of large numbers: it is true also where it is tiny beside
+/// the objectives.
 ///
 /// with `c_i = α_i y_i` (`c_i = α_i` but for classification), ℓ and the terms of the dual as in (P.1) and (P.2). For a hard margin the
 /// primal is that of w scaled until every row has margin 1. The dual is taken at a feasible α: a solver's α is clipped to
@@ -36,7 +42,7 @@ pub struct Certificate {
     /// primal − dual.
     #[serde(with = "null_is_infinite")]
     pub gap: f64,
-    /// The gap divided by the larger of |primal| and 1.
+    /// The gap divided by |primal|; 0 where both are 0.
     #[serde(with = "null_is_infinite")]
     pub relative_gap: f64,
     /// The largest violation of the optimality conditions, (D.2); for logistic loss the largest component of the
@@ -162,27 +168,31 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
     };
     let Mended { clipped, balanced, infeasibility } = feasible(problem, alpha);
     let norm = squared_norm(problem, &solution.decision, &values);
-    let DualParts { quadratic, violation, losses } = dual_parts(problem, solution, &values, &clipped);
-    let (alpha, quadratic) = match &balanced {
-        Some(balanced) => (&balanced[..], dual_parts(problem, solution, &values, balanced).quadratic),
-        None => (&*clipped, quadratic),
-    };
-
+    let mut parts = dual_parts(problem, solution, &values, &clipped);
+    let (violation, losses) = (parts.violation, parts.losses);
+    if let Some(balanced) = &balanced {
+        parts = dual_parts(problem, solution, &values, balanced);
+    }
+    let alpha = balanced.as_deref().unwrap_or(&clipped);
     let sums = Sums::over(problem, &values, losses, &clipped, alpha, tolerance);
-    let primal = if problem.hard() {
+    let (primal, gap) = if problem.hard() {
         let least =
             problem.signs().iter().zip(&*values).map(|(sign, value)| sign * value).fold(f64::INFINITY, f64::min);
-        if least > 0.0 { 0.5 * norm / (least * least) } else { f64::INFINITY }
+        let primal = if least > 0.0 { 0.5 * norm / (least * least) } else { f64::INFINITY };
+        (primal, gap_between(primal, sums.dual_terms - 0.5 * parts.quadratic))
     } else {
-        0.5 * norm + problem.pull_on_bias() * solution.decision.bias() + sums.losses // (C.1)
+        let primal = 0.5 * norm + problem.pull_on_bias() * solution.decision.bias() + sums.losses; // (C.1)
+        let gap = sums.gaps + 0.5 * parts.distance; // (C.5)
+        // Where squares are too large for f64, α = 0 is still a point of the dual, unless the sum of α is given.
+        (primal, if gap.is_finite() || problem.pull_on_bias() > 0.0 { gap } else { primal })
     };
-    let dual = sums.dual_terms - 0.5 * quadratic; // (C.1)
-    let gap = gap_between(primal, dual);
+    // Of a hard margin that is not met, the primal is infinite and the dual is not.
+    let dual = if primal.is_finite() { primal - gap } else { sums.dual_terms - 0.5 * parts.quadratic };
     Evidence::Certificate(Certificate {
         primal,
         dual,
         gap,
-        relative_gap: gap / primal.abs().max(1.0),
+        relative_gap: relative_gap(gap, primal),
         violation,
         infeasibility,
         margin: 1.0 / norm.sqrt(),
@@ -199,6 +209,8 @@ struct Sums {
     losses: f64,
     /// Σ −(C_iℓ)*(−c_i)
     dual_terms: f64,
+    /// Σ (R.5)
+    gaps: f64,
     /// Σ ξ_i
     slack: f64,
     counts: Counts,
@@ -224,6 +236,7 @@ impl Sums {
                 alpha[range.clone()].iter().zip(&signs[range]).map(|(alpha, sign)| alpha * sign).collect();
             let mut part = Sums { dual_terms: many.dual_terms(&coefficients), ..Sums::default() };
             part.losses = if hard || losses.is_some() { 0.0 } else { many.losses(values) };
+            part.gaps = if hard { 0.0 } else { many.gaps(values, &coefficients) };
             for (k, (&value, &alpha)) in values.iter().zip(clipped).enumerate() {
                 let slack = loss.slack(many.targets[k], value);
                 part.slack += slack;
@@ -237,6 +250,7 @@ impl Sums {
         parts.into_iter().fold(start, |mut all, part| {
             all.losses += part.losses;
             all.dual_terms += part.dual_terms;
+            all.gaps += part.gaps;
             all.slack += part.slack;
             all.counts.join(&part.counts);
             all
@@ -251,6 +265,11 @@ const ROWS_A_CHUNK: usize = 8192;
 pub(crate) fn gap_between(primal: f64, dual: f64) -> f64 {
     let difference = primal - dual;
     if difference < 0.0 && difference > -1e-9 * primal.abs().max(1.0) { 0.0 } else { difference }
+}
+
+/// The gap beside the primal: 0 where there is none, infinite where the primal alone is 0.
+pub(crate) fn relative_gap(gap: f64, primal: f64) -> f64 {
+    if gap == 0.0 { 0.0 } else { gap / primal.abs() }
 }
 
 /// Rows that a kernel which may not be positive semidefinite is tried on.
@@ -328,6 +347,8 @@ fn squared_norm(problem: &MarginProblem<'_>, decision: &Decision, values: &[f64]
 struct DualParts {
     /// ‖Σ α_i y_i φ(x_i)‖²
     quadratic: f64,
+    /// ‖w − Σ α_i y_i φ(x_i)‖²
+    distance: f64,
     violation: f64,
     /// Σ C_i ℓ, where it was found on the way.
     losses: Option<f64>,
@@ -347,30 +368,45 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
     }
     let signs = problem.signs();
     let signed = problem.workers().numbers(problem.len(), |i| alpha[i] * signs[i]);
-    // u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩
-    let products: Vec<f64> = match &solution.decision {
+    // u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩, and how far w is from what these coefficients make.
+    let (products, distance): (Vec<f64>, Option<f64>) = match &solution.decision {
         Decision::Linear { weights: own, bias: own_bias } => {
             let (weights, bias) = problem.weights_of_coefficients(&signed);
+            let of_bias = if problem.bias() == Bias::Folded { bias - own_bias } else { 0.0 };
+            let distance = squared_distance(own, &weights) + of_bias * of_bias;
             // Where w is made of these very coefficients, its products are known.
-            match weights == *own && (problem.bias() != Bias::Folded || bias == *own_bias) {
-                true => values.iter().map(|value| value - (own_bias - bias)).collect(),
-                false => problem.decisions_of_weights(&weights, bias),
-            }
+            let products = if distance == 0.0 {
+                values.iter().map(|value| value - (own_bias - bias)).collect()
+            } else {
+                problem.decisions_of_weights(&weights, bias)
+            };
+            (products, Some(distance))
         }
         Decision::Expansion { coefficients, bias } if *coefficients == signed => {
-            values.iter().map(|value| value - bias).collect()
+            (values.iter().map(|value| value - bias).collect(), Some(0.0))
         }
         Decision::Expansion { .. } => {
             let all: Vec<usize> = (0..problem.len()).collect();
-            expansion(problem, &all, &signed)
+            (expansion(problem, &all, &signed), None)
         }
     };
     let quadratic = signed.iter().zip(&products).map(|(c, u)| c * u).sum::<f64>().max(0.0);
+    let distance = distance.unwrap_or_else(|| {
+        // ‖w − w′‖² = Σ (c_i − c′_i)(u_i − u′_i)
+        let Decision::Expansion { coefficients, bias } = &solution.decision else { return 0.0 };
+        let term = |i: usize| (coefficients[i] - signed[i]) * (values[i] - bias - products[i]);
+        (0..problem.len()).map(term).sum::<f64>().max(0.0)
+    });
     let violation = match problem.loss() {
         Loss::Logistic => of_gradient,
         Loss::Hinge | Loss::Squared => dual_violation(problem, &products, alpha),
     };
-    DualParts { quadratic, violation, losses: None }
+    DualParts { quadratic, distance, violation, losses: None }
+}
+
+/// ‖a − b‖²
+fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
 /// (D.2) at α, given `u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩`. A row of a regression has two variables there, for the tube's two sides.
@@ -419,13 +455,15 @@ fn logistic_parts(
     let (losses, total) = found.iter().fold((0.0, 0.0), |all, part| (all.0 + part.0, all.1 + part.1));
     let [(own, own_bias), (target, _)] = problem.weights_of_two(|i| [alpha[i] * problem.signs()[i], pulls[i]]);
     let quadratic = problem::dot(&own, &own) + own_bias * own_bias;
+    let of_bias = if problem.bias() == Bias::Folded { bias - own_bias } else { 0.0 };
+    let distance = squared_distance(weights, &own) + of_bias * of_bias;
     let of_weights = weights.iter().zip(&target).map(|(w, t)| (w - t).abs()).fold(0.0, f64::max);
     let violation = match problem.bias() {
         Bias::Explicit => of_weights.max(total.abs()),
         Bias::Folded => of_weights.max((bias - total).abs()),
         Bias::None => of_weights,
     };
-    DualParts { quadratic, violation, losses: Some(losses) }
+    DualParts { quadratic, distance, violation, losses: Some(losses) }
 }
 
 /// Slack of so many tolerances is what a converged solver may leave a row that lies on the margin.

@@ -205,7 +205,7 @@ pub(crate) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
         ("scaling", params.scaling.name().into()),
         ("positive label", params.positive.as_ref().map_or_else(|| "none".into(), |label| quoted(label.text()))),
         ("class weights", params.class_weights.text()),
-        ("tolerance", format!("{:?}", settings.tolerance)),
+        ("tolerance", or_own(settings.tolerance.map(|tolerance| format!("{tolerance:?}")))),
         ("gap", or_own(settings.gap.map(|gap| format!("{gap:?}")))),
         ("max-iterations", or_own(settings.max_iterations.map(|most| most.to_string()))),
         ("seed", settings.seed.to_string()),

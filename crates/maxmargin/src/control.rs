@@ -1,6 +1,7 @@
 //! How a caller watches a solver and stops it: progress, interrupts and limits come in here, and nowhere else.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,15 @@ pub struct Progress {
     pub violation: Option<f64>,
     /// The duality gap, where the solver knows it.
     pub gap: Option<f64>,
+    /// What it would cost to end now, with a certificate, as a part of the work so far: a limit on time has to leave room for it.
+    pub ending: f64,
+}
+
+impl Progress {
+    /// Whether a limit on time is reached, with what the end costs.
+    pub fn is_over(&self, elapsed: Duration, limit: Duration) -> bool {
+        elapsed.as_secs_f64() * (1.0 + self.ending.max(0.0)) >= limit.as_secs_f64()
+    }
 }
 
 /// Asked between steps whether to go on. The command line, Python and the server each bring their own.
@@ -64,6 +74,12 @@ pub trait Control: Send {
     /// Whether to keep where the solver is now. Asked after each poll, also after one that broke, with the same progress;
     /// so it should be cheap.
     fn wants_snapshot(&mut self, _progress: &Progress) -> bool {
+        false
+    }
+
+    /// Whether it may break before the solver is done, at a limit on time. Then a training begins with some of its rows, so that what it
+    /// has at that moment is of use.
+    fn is_limited(&self) -> bool {
         false
     }
 

@@ -42,6 +42,7 @@ struct Relay<'a, R> {
     sender: Sender<Message<R>>,
     heard: &'a AtomicBool,
     stop: &'a OnceLock<Stop>,
+    is_limited: bool,
     broke: bool,
 }
 
@@ -56,6 +57,10 @@ impl<R: Send> Control for Relay<'_, R> {
             let _ = self.sender.send(Message::Progress(progress));
         }
         ControlFlow::Continue(())
+    }
+
+    fn is_limited(&self) -> bool {
+        self.is_limited
     }
 }
 
@@ -77,12 +82,12 @@ pub(crate) fn run<R: Send>(
 ) {
     let (heard, stop) = (AtomicBool::new(true), OnceLock::new());
     let (sender, receiver) = channel();
-    let (heard, stop, work) = (&heard, &stop, &work);
+    let (heard, stop, work, is_limited) = (&heard, &stop, &work, control.is_limited());
     workers.in_scope(|scope| {
         for &number in waiting {
             let sender = sender.clone();
             scope.spawn(move |_| {
-                let mut relay = Relay { sender, heard, stop, broke: false };
+                let mut relay = Relay { sender, heard, stop, is_limited, broke: false };
                 let result = work(number, &mut relay);
                 let Relay { sender, broke, .. } = relay;
                 let _ = sender.send(Message::Done { number, result, broke });

@@ -17,8 +17,6 @@ pub(crate) const MOST_LANES: usize = 64;
 
 /// A precision: `f32` or `f64`.
 pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + bytemuck::Pod {
-    /// Whether it is `f64`.
-    const IS_DOUBLE: bool = size_of::<Self>() == size_of::<f64>();
     /// How many rows lie side by side in a panel.
     const LANES: usize;
     /// How many rows lie side by side in a narrow panel, for few rows; and how many lanes a block of dense rows meets at

@@ -52,7 +52,7 @@ impl Problem {
             kernel: formula.params(),
             penalty: Penalty::C(cost),
             solver: Some(SolverKind::BlockSmo),
-            settings: Settings { tolerance: TOLERANCE, ..Settings::default() },
+            settings: Settings { tolerance: Some(TOLERANCE), ..Settings::default() },
             ..TrainingParams::default()
         };
         let (costs, loss, bias) = (vec![cost; rows], Loss::Hinge, Bias::Explicit);
@@ -221,7 +221,7 @@ fn either_precision_finds_the_optimum_of_small_problems() {
         }
         let optimum = optimum(&problem.case);
         for precision in [Precision::Single, Precision::Double] {
-            let settings = Settings { tolerance: 1e-6, precision, ..Settings::default() };
+            let settings = Settings { tolerance: Some(1e-6), precision, ..Settings::default() };
             let params = TrainingParams { solver: Some(SolverKind::BlockSmo), settings, ..problem.params.clone() };
             let model = params.check().unwrap().fit(&problem.data, &Workers::none(), &mut Unattended).unwrap();
             let verdict = problem.case.judge(&Answer::of(&model));
@@ -238,7 +238,7 @@ fn either_precision_finds_the_optimum_of_small_problems() {
 fn the_oracle_of_many_rows_is_that_of_few_and_notices_a_wrong_multiplier() {
     for seed in [2, 13, 24, 35, 46, 57] {
         let problem = random(seed);
-        let settings = Settings { tolerance: 1e-8, ..Settings::default() };
+        let settings = Settings { tolerance: Some(1e-8), ..Settings::default() };
         let params = TrainingParams { solver: Some(SolverKind::BlockSmo), settings, ..problem.params.clone() };
         let model = params.check().unwrap().fit(&problem.data, &Workers::none(), &mut Unattended).unwrap();
         let mut answer = Answer::of(&model);
@@ -462,7 +462,7 @@ fn what_is_remembered_between_checks_is_in_the_certificate_and_in_the_checkpoint
             kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) },
             penalty: Penalty::C(10.0),
             solver: Some(SolverKind::BlockSmo),
-            settings: Settings { tolerance: TOLERANCE, ..Settings::default() },
+            settings: Settings { tolerance: Some(TOLERANCE), ..Settings::default() },
             ..TrainingParams::default()
         };
         let training = params.check().unwrap();

@@ -127,7 +127,7 @@ fn dense_and_sparse_rows_are_explained_alike() {
 #[test]
 fn the_line_of_e1_is_explained_as_by_hand() {
     let data = embedded("e1").unwrap();
-    let settings = Settings { tolerance: 1e-9, ..Settings::default() };
+    let settings = Settings { tolerance: Some(1e-9), ..Settings::default() };
     let model = fit(&data, TrainingParams { penalty: Penalty::Hard, settings, ..TrainingParams::default() });
     let found = explain(&model, &data, 2, Detail::default());
     assert_eq!(found.code, Some(1));
@@ -155,7 +155,7 @@ fn the_line_of_e1_is_explained_as_by_hand() {
 fn the_ellipse_of_e3_is_explained_as_by_hand() {
     let data = embedded("e3").unwrap();
     let kernel = KernelParams::Polynomial { gamma: Gamma::Value(1.0), coef0: 1.0, degree: 2 };
-    let settings = Settings { tolerance: 1e-8, ..Settings::default() };
+    let settings = Settings { tolerance: Some(1e-8), ..Settings::default() };
     let model = fit(&data, TrainingParams { kernel, penalty: Penalty::C(4.0), settings, ..TrainingParams::default() });
     let found = explain(&model, &data, 0, EVERYTHING);
     let reason = &found.reasons[0];
@@ -186,7 +186,7 @@ fn the_distance_to_a_ball_is_that_of_the_plane() {
     let values: Vec<f64> = corners.iter().flatten().copied().collect();
     let labels = Labels::new((0..4).map(|_| Label::new("1")));
     let data = Dataset::new(Matrix::dense(4, 2, values).unwrap(), labels.clone()).unwrap();
-    let settings = Settings { tolerance: 1e-10, ..Settings::default() };
+    let settings = Settings { tolerance: Some(1e-10), ..Settings::default() };
     // No row may lie outside, so the ball is that around (1, 1) through the corners. The kernel ⟨x, z⟩ + 1 has the same distances.
     let kernel = KernelParams::Polynomial { gamma: Gamma::Value(1.0), coef0: 1.0, degree: 1 };
     let task = Task::Svdd { nu: 0.1 };

@@ -92,7 +92,7 @@ impl Case {
             solver: Some(solver),
             ..TrainingParams::default()
         };
-        params.settings.tolerance = 1e-7;
+        params.settings.tolerance = Some(1e-7);
         params
     }
 
@@ -370,7 +370,7 @@ fn a_ball_holds_all_but_the_share_nu_and_is_the_smallest() {
             kernel: KernelParams::Polynomial { gamma: Gamma::Value(0.7), coef0: 1.0, degree: 2 },
             ..TrainingParams::default()
         };
-        params.settings.tolerance = 1e-8;
+        params.settings.tolerance = Some(1e-8);
         for solver in [SolverKind::Smo, SolverKind::BlockSmo] {
             let model = fit(&data, TrainingParams { solver: Some(solver), ..params.clone() });
             let what = format!("seed {seed} nu {nu} {solver:?}");
@@ -439,7 +439,7 @@ fn a_row_of_weight_k_is_k_copies_for_a_ball_too() {
             kernel: KernelParams::Polynomial { gamma: Gamma::Value(0.7), coef0: 1.0, degree: 2 },
             ..TrainingParams::default()
         };
-        params.settings.tolerance = 1e-8;
+        params.settings.tolerance = Some(1e-8);
         for solver in [SolverKind::Smo, SolverKind::BlockSmo] {
             let params = TrainingParams { solver: Some(solver), ..params.clone() };
             let [own, copied] = [&weighted, &data.select_rows(&copies)].map(|data| fit(data, params.clone()));
@@ -458,7 +458,7 @@ fn weights_of_classes_multiply_the_c_that_a_nu_comes_to() {
         let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.5) };
         let class_weights = if class_weights.is_empty() { ClassWeights::Equal } else { class_weights.parse().unwrap() };
         let mut params = TrainingParams { kernel, penalty, class_weights, ..TrainingParams::default() };
-        params.settings.tolerance = 1e-8;
+        params.settings.tolerance = Some(1e-8);
         params.check().unwrap().fit(&iris, &Workers::none(), &mut Unattended).unwrap()
     };
     let plain = by(Penalty::Nu(0.3), "");
@@ -479,7 +479,7 @@ fn what_all_weights_have_in_common_does_not_change_a_nu() {
         let data = moons.clone().with_weights(vec![weight; 60]).unwrap();
         let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.5) };
         let mut params = TrainingParams { kernel, penalty: Penalty::Nu(0.3), ..TrainingParams::default() };
-        params.settings.tolerance = 1e-8;
+        params.settings.tolerance = Some(1e-8);
         params.check().unwrap().fit(&data, &Workers::none(), &mut Unattended).unwrap()
     };
     // A power of two, so that not even rounding differs.

@@ -51,7 +51,7 @@ fn survive(name: &str, data: &Dataset, kernel: &KernelParams, penalty: Penalty) 
     for kind in SolverKind::ALL {
         for loss in [None, Some(Loss::Hinge), Some(Loss::Squared)] {
             for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
-                let settings = Settings { tolerance: 1e-6, max_iterations: Some(CAP), ..Settings::default() };
+                let settings = Settings { tolerance: Some(1e-6), max_iterations: Some(CAP), ..Settings::default() };
                 let params = TrainingParams {
                     kernel: kernel.clone(),
                     penalty,
@@ -216,7 +216,7 @@ fn without_a_cap_of_the_user_there_is_one_of_the_solver() {
     // No end in sight: classes that overlap, a tolerance below rounding.
     for kind in SolverKind::ALL {
         for kernel in [KernelParams::Linear, rbf(0.5)] {
-            let settings = Settings { tolerance: 1e-300, ..Settings::default() };
+            let settings = Settings { tolerance: Some(1e-300), ..Settings::default() };
             let bias = if kind == SolverKind::DualAscent { Bias::Folded } else { Bias::Explicit };
             let params = TrainingParams { kernel, bias, solver: Some(kind), settings, ..TrainingParams::default() };
             let few = plain().select_rows(&(0..8).collect::<Vec<_>>());

@@ -20,7 +20,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 fn tight() -> Settings {
-    Settings { tolerance: 1e-9, ..Settings::default() }
+    Settings { tolerance: Some(1e-9), ..Settings::default() }
 }
 
 fn fit(data: &Dataset, params: &TrainingParams) -> Model {
@@ -145,7 +145,8 @@ fn the_distance_of_the_hulls_is_twice_the_margin() {
         let signs = (0..24).map(|row| if row % 2 == 0 { -1.0 } else { 1.0 }).collect();
         let parts = MarginParts::new(&function, &points, &workers, (0..24).collect(), signs);
         let problem = MarginProblem::new(parts).unwrap();
-        let nearest = nearest_points(&problem, 1.0, &Settings { tolerance: 1e-8, ..tight() }, &mut Unattended).unwrap();
+        let nearest =
+            nearest_points(&problem, 1.0, &Settings { tolerance: Some(1e-8), ..tight() }, &mut Unattended).unwrap();
         let relative = (nearest.distance - 2.0 * margin).abs() / nearest.distance;
         assert!(relative < 1e-6, "seed {seed}: {} and {margin}", nearest.distance);
         assert!(nearest.at_least <= nearest.distance);
@@ -189,7 +190,7 @@ fn the_kernel_and_the_explicit_lifted_form_agree() {
         let lifted = Dataset::new(lift(&map, data.matrix()).unwrap(), data.labels().clone()).unwrap();
         let kernel = KernelParams::Polynomial { gamma: Gamma::Value(gamma), coef0, degree };
         for (loss, bias) in [(Loss::Hinge, Bias::Explicit), (Loss::Squared, Bias::None)] {
-            let settings = Settings { tolerance: 1e-8, ..Settings::default() };
+            let settings = Settings { tolerance: Some(1e-8), ..Settings::default() };
             let solver = Some(SolverKind::Smo);
             let base = TrainingParams { loss: Some(loss), bias, settings, solver, ..TrainingParams::default() };
             let by_kernel = fit(&data, &TrainingParams { kernel: kernel.clone(), ..base.clone() });
@@ -236,7 +237,7 @@ fn capped(params: TrainingParams, cap: u64) -> TrainingParams {
 fn storage_changes_nothing() {
     for seed in 0..22 {
         let problem = random(seed);
-        let settings = Settings { tolerance: 1e-8, max_iterations: Some(100_000), ..Settings::default() };
+        let settings = Settings { tolerance: Some(1e-8), max_iterations: Some(100_000), ..Settings::default() };
         let params = TrainingParams { solver: Some(SolverKind::Smo), settings, ..problem.params.clone() };
         let with = |matrix: Matrix| problem.data.clone().with_matrix(matrix).unwrap();
         let dense = with(problem.data.matrix().to_dense());
@@ -275,7 +276,7 @@ fn the_order_of_rows_changes_nothing() {
         let other = data.select_rows(&order);
         for loss in [Loss::Hinge, Loss::Squared] {
             for kind in [SolverKind::Smo, SolverKind::InteriorPoint, SolverKind::KernelNewton] {
-                let settings = Settings { tolerance: 1e-7, ..Settings::default() };
+                let settings = Settings { tolerance: Some(1e-7), ..Settings::default() };
                 let params = TrainingParams {
                     kernel: rbf(0.5),
                     loss: Some(loss),
@@ -309,7 +310,7 @@ fn a_weight_is_a_number_of_copies() {
                 continue;
             }
             for penalty in [Penalty::C(1.0), Penalty::COverN(20.0), Penalty::Lambda(0.02)] {
-                let settings = Settings { tolerance: 1e-7, ..params.settings.clone() };
+                let settings = Settings { tolerance: Some(1e-7), ..params.settings.clone() };
                 let params = TrainingParams { penalty, settings, ..params.clone() };
                 let (a, b) = (fit(&weighted, &params), fit(&copied, &params));
                 let apart = difference(&decisions(&a, &data), &decisions(&b, &data));

@@ -58,7 +58,7 @@ fn softmax(bias: Bias, c: f64) -> TrainingParams {
 }
 
 fn crammer_singer(bias: Bias, c: f64) -> TrainingParams {
-    let settings = Settings { tolerance: 1e-5, max_iterations: Some(300_000), ..Settings::default() };
+    let settings = Settings { tolerance: Some(1e-5), max_iterations: Some(300_000), ..Settings::default() };
     TrainingParams {
         multiclass: Some(Multiclass::CrammerSinger),
         penalty: Penalty::C(c),
@@ -368,13 +368,13 @@ fn softmax_reaches_its_optimum_for_every_bias_and_cost_and_says_how_near() {
                     let model = fit(&data, softmax(bias, c));
                     let found = certificate(&model);
                     assert_eq!(model.stop(), Stop::Converged, "{what}");
-                    assert!(found.relative_gap <= 1e-6 && found.gap >= 0.0, "{what}: {found:?}");
+                    assert!(found.relative_gap <= Settings::GAP && found.gap >= 0.0, "{what}: {found:?}");
                     let (objective, violation) = softmax_oracle(&data, &functions(&model), bias, c);
                     assert!((found.primal - objective).abs() <= 1e-9 * objective, "{what}");
                     assert!((found.violation - violation).abs() <= 1e-9 * (1.0 + c), "{what}");
                     // No worse point is far above, no better one is below the dual.
                     let mut tight = softmax(bias, c);
-                    tight.settings.tolerance = 1e-6;
+                    tight.settings.tolerance = Some(1e-6);
                     let best = certificate(&fit(&data, tight)).clone();
                     assert!(best.relative_gap <= 1e-11, "{what}: {best:?}");
                     assert!(best.primal >= found.dual - 1e-9 * objective, "{what}");
@@ -391,7 +391,7 @@ fn weights_of_softmax_mean_copies_and_threads_change_no_bit() {
     let data = classes(700, 5, 3, 2);
     let (weighted, copies) = weighted(&data);
     let mut params = softmax(Bias::Explicit, 0.5);
-    params.settings.tolerance = 1e-6;
+    params.settings.tolerance = Some(1e-6);
     let (one, other) = (fit(&weighted, params.clone()), fit(&copies, params.clone()));
     assert_same_values(&data, &functions(&one), &functions(&other), 1e-5, "weights");
     let team = params.check().unwrap().fit(&weighted, &Workers::new(3).unwrap(), &mut Unattended).unwrap();
@@ -404,7 +404,7 @@ fn many_columns_are_steered_by_a_diagonal_and_reach_the_same_gap() {
     for bias in [Bias::Explicit, Bias::Folded] {
         let model = fit(&data, softmax(bias, 0.1));
         assert_eq!(model.stop(), Stop::Converged);
-        assert!(certificate(&model).relative_gap <= 1e-6);
+        assert!(certificate(&model).relative_gap <= Settings::GAP);
     }
 }
 
@@ -604,7 +604,7 @@ fn limits_end_the_solvers_and_are_said() {
     let data = classes(200, 4, 3, 3);
     for mut params in [softmax(Bias::Explicit, 100.0), crammer_singer(Bias::Folded, 100.0)] {
         params.settings.max_iterations = Some(1);
-        params.settings.tolerance = 1e-9;
+        params.settings.tolerance = Some(1e-9);
         let model = fit(&data, params);
         assert_eq!((model.stop(), model.iterations()), (Stop::IterationLimit, 1));
         assert!(certificate(&model).gap > 0.0);

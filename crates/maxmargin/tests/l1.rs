@@ -96,7 +96,7 @@ impl Case {
             norm: Norm::L1,
             loss: Some(self.loss),
             bias: self.bias,
-            settings: Settings { tolerance, ..Settings::default() },
+            settings: Settings { tolerance: Some(tolerance), ..Settings::default() },
             ..TrainingParams::default()
         }
     }

@@ -79,7 +79,7 @@ fn every_machine_reaches_its_gap_and_ends_where_it_ends_alone() {
 fn a_tolerance_is_kept_by_every_machine() {
     let data = rows(6, 7);
     let mut asked = params(Loss::Hinge, Bias::Explicit, 1.0);
-    asked.settings = Settings { tolerance: 1e-4, ..Settings::default() };
+    asked.settings = Settings { tolerance: Some(1e-4), ..Settings::default() };
     let model = fit(&data, asked, 2);
     for machine in model.machines() {
         let violation = machine.evidence.certificate().unwrap().violation;

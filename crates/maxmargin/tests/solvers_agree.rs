@@ -48,7 +48,7 @@ fn promised(case: &Case, answer: &Answer, violation: f64) -> f64 {
 fn complaints(problem: &Random, kind: SolverKind, optimum: Option<Optimum>) -> Option<(Stop, Vec<String>)> {
     // A cap, so that slow is no worse than honest.
     let max_iterations = Some(if kind == SolverKind::DualAscent { 20_000 } else { 200_000 });
-    let settings = Settings { tolerance: TOLERANCE, max_iterations, ..Settings::default() };
+    let settings = Settings { tolerance: Some(TOLERANCE), max_iterations, ..Settings::default() };
     let params = TrainingParams { solver: Some(kind), settings, ..problem.params.clone() };
     let workers = Workers::none();
     let model = match params.check().unwrap().fit(&problem.data, &workers, &mut Unattended) {
@@ -151,7 +151,7 @@ fn stochastic_descent_brackets_the_optimum_by_its_certified_gap() {
             continue;
         }
         problems += 1;
-        let settings = Settings { tolerance: 1e-2, ..Settings::default() };
+        let settings = Settings { tolerance: Some(1e-2), ..Settings::default() };
         let params = TrainingParams { solver: Some(SolverKind::Sgd), settings, ..problem.params.clone() };
         let model = params.check().unwrap().fit(&problem.data, &Workers::none(), &mut Unattended).unwrap();
         let certificate = model.machines()[0].evidence.certificate().unwrap();
@@ -178,7 +178,7 @@ fn logistic_regression_ends_where_its_gradient_is_nothing() {
             continue;
         }
         let case = &problem.case;
-        let settings = Settings { tolerance: TOLERANCE, ..Settings::default() };
+        let settings = Settings { tolerance: Some(TOLERANCE), ..Settings::default() };
         let solver = Some(SolverKind::Logistic);
         let params = TrainingParams { solver, loss: Some(Loss::Logistic), settings, ..problem.params.clone() };
         let model = params.check().unwrap().fit(&problem.data, &Workers::none(), &mut Unattended).unwrap();
@@ -216,7 +216,7 @@ fn logistic_regression_ends_where_its_gradient_is_nothing() {
 /// A problem, its answer by smo, and the optimum.
 fn solved(seed: u64) -> (Random, Answer, Optimum) {
     let problem = random(seed);
-    let settings = Settings { tolerance: 1e-9, ..Settings::default() };
+    let settings = Settings { tolerance: Some(1e-9), ..Settings::default() };
     let params = TrainingParams { solver: Some(SolverKind::Smo), settings, ..problem.params.clone() };
     let model = params.check().unwrap().fit(&problem.data, &Workers::none(), &mut Unattended).unwrap();
     let optimum = optimum(&problem.case);

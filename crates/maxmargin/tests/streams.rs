@@ -81,7 +81,7 @@ fn a_few_passes_come_near_the_exact_optimum_for_every_loss_and_bias() {
                 penalty: Penalty::Lambda(1e-2),
                 loss: Some(loss),
                 bias,
-                settings: Settings { tolerance: 1e-6, ..Settings::default() },
+                settings: Settings { tolerance: Some(1e-6), ..Settings::default() },
                 solver: (loss == Loss::Logistic).then_some(maxmargin::solver::SolverKind::Logistic),
                 ..TrainingParams::default()
             };

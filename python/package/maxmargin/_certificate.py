@@ -59,7 +59,7 @@ def certificate_of(parts: dict[str, Any]) -> Certificate | None:
         primal=primal,
         dual=sum(machine.dual for machine in machines),
         gap=gap,
-        relative_gap=gap / max(abs(primal), 1.0),
+        relative_gap=gap / abs(primal) if gap else 0.0,
         violation=max(machine.violation for machine in machines),
         infeasibility=max(machine.infeasibility for machine in machines),
         numbers={},

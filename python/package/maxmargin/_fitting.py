@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from typing import Any
 
 import numpy as np
 
 from . import _engine
-from ._certificate import certificate_of
+from ._certificate import Certificate, certificate_of
 from ._errors import ConvergenceWarning, InputError, known_to_sklearn, not_fitted, warn
 from ._estimator import Estimator
 from ._input import Rows, engine_names, read_rows, read_targets, read_weights, require_y, words_of
@@ -43,7 +44,7 @@ def params(**changed: Any) -> dict[str, Any]:
         bias="explicit",  # or folded, none
         solver=None,
         multiclass=None,  # or ovo, ovr, joint, crammer-singer
-        tolerance=1e-3,
+        tolerance=None,  # the engine's own
         gap=None,
         max_iterations=None,
         memory=free_memory(),
@@ -58,12 +59,24 @@ def params(**changed: Any) -> dict[str, Any]:
         raise TypeError(f"the engine knows no {sorted(unknown)}")
     known.update(changed)
     for name in ("task_number", "penalty_number", "tolerance"):
-        known[name] = float(known[name])
+        known[name] = None if known[name] is None else float(known[name])
     return known
 
 
 def free_memory() -> int:
-    """Half of the memory that is free; 2 GiB where that is not known."""
+    """Half of the memory that is free; 2 GiB where that is not known. Looked up once a second at most: small fits are sooner done."""
+    global _known_memory
+    now = time.monotonic()
+    if now >= _known_memory[0]:
+        _known_memory = (now + 1.0, _look_up_memory())
+    return _known_memory[1]
+
+
+# Until when what is known of the free memory is taken for true, and that.
+_known_memory = (0.0, 0)
+
+
+def _look_up_memory() -> int:
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
@@ -101,7 +114,7 @@ class Fit:
 
     def __init__(self, model: _engine.Model, rows: Rows | None, answers: dict[str, Any], asked: dict[str, Any]) -> None:
         self.model = model
-        self.parts: dict[str, Any] = json.loads(model.describe())
+        self._parts: dict[str, Any] | None = None
         self.rows = rows
         self.answers = answers
         self.asked = asked
@@ -117,8 +130,15 @@ class Fit:
                         "help: fit with probability=True, or ask for predict_proba before the model is saved"
                     )
                 self.model = _engine.calibrate(self.model, self.rows.data, self.answers, self.asked, thread_count, how)
-                self.parts = json.loads(self.model.describe())
+                self._parts = None
             return self.model
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What the model says of itself, read when it is first asked for: many fits of a search never are."""
+        if self._parts is None:
+            self._parts = json.loads(self.model.describe())
+        return self._parts
 
     def __getstate__(self) -> dict[str, Any]:
         # The data does not come along, so what may be made of it later is made now.
@@ -168,7 +188,7 @@ class EngineEstimator(Estimator):
             raise not_fitted(self)
         return read_rows(self, X, self._threads(), reset=False).data
 
-    def _train(self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], polish: bool = True, keep_rows: bool = False) -> None:
+    def _train(self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], keep_rows: bool = False) -> None:
         """Trains, and sets what every estimator has afterwards. `keep_rows` where probabilities may be asked for later."""
         start = self._fit.model if getattr(self, "warm_start", False) and hasattr(self, "_fit") else None
         line = Line(type(self).__name__) if getattr(self, "progress", False) or getattr(self, "verbose", False) else None
@@ -188,7 +208,6 @@ class EngineEstimator(Estimator):
                 start=start,
                 checkpoint=checkpoint,
                 progress=line,
-                polish=polish,
             )
         finally:
             if line is not None:
@@ -201,16 +220,40 @@ class EngineEstimator(Estimator):
 
     def _set_fit(self, fit: Fit, history: list[Any]) -> None:
         self._fit = fit
+        self._history = history
         self.stop_reason_ = fit.model.stop
-        self.history_ = np.array(
-            [(s, m, i, np.nan if v is None else v, np.nan if g is None else g) for s, m, i, v, g in history],
+
+    def _fitted(self, name: str) -> Fit:
+        if not hasattr(self, "_fit"):
+            raise AttributeError(f"{name} is there once the model is fitted")
+        return self._fit
+
+    @property
+    def history_(self) -> np.ndarray:
+        """The steps of the fit: seconds, machine, iteration, violation and gap."""
+        self._fitted("history_")
+        return np.array(
+            [(s, m, i, np.nan if v is None else v, np.nan if g is None else g) for s, m, i, v, g in self._history],
             dtype=[("seconds", "f8"), ("machine", "i8"), ("iteration", "i8"), ("violation", "f8"), ("gap", "f8")],
         )
-        self.certificate_ = certificate_of(fit.parts)
-        self.solver_ = fit.parts["solver"]
-        notes = [note for machine in fit.parts["machines"] for note in machine["notes"]]
-        notes += [m["evidence"]["none"] for m in fit.parts["machines"] if "none" in m["evidence"] and not fit.parts.get("joint")]
-        self.notes_ = list(dict.fromkeys(notes))
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """How good the fit is: primal, dual, gap and violation; None where there is no certificate for every machine."""
+        return certificate_of(self._fitted("certificate_").parts)
+
+    @property
+    def solver_(self) -> str:
+        """The name of the solver."""
+        return self._fitted("solver_").parts["solver"]
+
+    @property
+    def notes_(self) -> list[str]:
+        """What the solver has to say."""
+        parts = self._fitted("notes_").parts
+        notes = [note for machine in parts["machines"] for note in machine["notes"]]
+        notes += [m["evidence"]["none"] for m in parts["machines"] if "none" in m["evidence"] and not parts.get("joint")]
+        return list(dict.fromkeys(notes))
 
     def _warn_of_stop(self, stop: str) -> None:
         said = {

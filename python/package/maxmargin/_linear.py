@@ -247,7 +247,7 @@ class LinearClassifier(Classifier, LinearModel):
         return answers(words_of(self.classes_), codes, weights=weights, names=names)
 
     def _most_iterations(self) -> int:
-        return max(int(machine["iterations"]) for machine in self._fit.parts["machines"])
+        return max(self._fit.model.iterations)
 
     def decision_function(self, X):
         """How far rows lie on which side.

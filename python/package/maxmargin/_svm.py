@@ -14,8 +14,6 @@ from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
 from ._loading import labels_of, penalty_of, task_of
 from ._parameters import check_parameters, instance, integer, number, one_of
 
-# Rows up to which the engine solves for pairs, one after the other, in double precision.
-_FEW_ROWS = 500
 
 # What an infinite C is taken for: so large that it binds no row that can be separated.
 _LARGEST_C = 1e10
@@ -39,9 +37,6 @@ class _Support(KernelMachine):
             memory=self._memory(),
             **changed,
         )
-
-    def _may_polish(self) -> bool:
-        return self.max_iter == -1
 
 
 class _SupportClassifier(Classifier, _Support):
@@ -77,13 +72,13 @@ class _SupportClassifier(Classifier, _Support):
         penalty = self._engine_penalty(classes, codes, weights)
         known = answers(words_of(classes), codes, weights=weights, names=getattr(self, "feature_names_in_", None))
         asked = self._asked(multiclass="ovo", class_weights=None if plain else class_weights.tolist(), **penalty)
-        self._train(rows, known, asked, self._may_polish(), keep_rows=self.probability is not False)
+        self._train(rows, known, asked, keep_rows=self.probability is not False)
         self.classes_ = classes
         self.class_weight_ = class_weights
         self._declined = self.probability is False
         self._sign = 1.0 if len(classes) == 2 else -1.0
         self._set_support(rows, codes)
-        self.n_iter_ = np.array([machine["iterations"] for machine in self._fit.parts["machines"]], dtype=np.int32)
+        self.n_iter_ = np.array(self._fit.model.iterations, dtype=np.int32)
         if self.probability is True:
             self._fit.with_probabilities(self._threads())
         return self
@@ -498,11 +493,9 @@ class _OneMachine(_Support):
         targets = None if one_class else read_targets(y, len(rows), type(self).__name__)
         weights = read_weights(sample_weight, len(rows), negative=True)
         known = answers(targets=targets, weights=weights, names=getattr(self, "feature_names_in_", None))
-        # Few rows have few support vectors when pairs of them are solved for, also where the kernel is linear.
-        solver = "smo" if len(rows) <= _FEW_ROWS else None
-        self._train(rows, known, self._asked(solver=solver, **asked), self._may_polish())
+        self._train(rows, known, self._asked(**asked))
         self._keep_support(rows)
-        self.n_iter_ = int(self._fit.parts["machines"][0]["iterations"])
+        self.n_iter_ = int(self._fit.model.iterations[0])
         return self
 
     @property

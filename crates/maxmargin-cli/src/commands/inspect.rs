@@ -132,7 +132,7 @@ fn hulls(
     let problem = MarginProblem::new(MarginParts::new(kernel, &points, workers, rows, signs))?;
     let mut watch = Watch::new(None, false);
     let memory = size::default_memory().0;
-    let settings = Settings { tolerance: HULL_TOLERANCE, memory, ..Settings::default() };
+    let settings = Settings { tolerance: Some(HULL_TOLERANCE), memory, ..Settings::default() };
     let found = nearest_points(&problem, mu, &settings, &mut watch);
     watch.finish();
     let nearest = found?;

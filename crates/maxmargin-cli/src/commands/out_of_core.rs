@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use maxmargin::data::{Dataset, Label};
 use maxmargin::error::{bytes, quoted};
 use maxmargin::out_of_core::{BlockError, BlockSource, FittedBlocks, supports_blocks};
+use maxmargin::solver::Settings;
 use maxmargin::{Control, Model, Progress, Stop, Training, Workers};
 use maxmargin_io::{CacheFile, CacheWriter, is_cache};
 use serde_json::json;
@@ -384,7 +385,7 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(plan: &Plan, source: &'a Counted, arguments: &Train) -> Self {
         let started = Instant::now();
-        let target = arguments.gap.unwrap_or(arguments.tolerance);
+        let target = arguments.gap.or(arguments.tolerance).unwrap_or(Settings::GAP);
         Watch {
             bar: line(arguments.quiet),
             started,

@@ -329,7 +329,9 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         format!("where the training was is in {}; to go on:\n  {command}", keeper.target().shown())
     });
     let nothing_kept = if plan.keeper.is_some() { NO_CHECKPOINT_YET } else { NOTHING_KEPT };
-    let mut watch = Watch::new(plan.limit, arguments.quiet).towards(arguments.tolerance).keeping(plan.keeper.take());
+    let mut watch = Watch::new(plan.limit, arguments.quiet)
+        .towards(arguments.tolerance.unwrap_or(Settings::TOLERANCE))
+        .keeping(plan.keeper.take());
     if !arguments.save_partial {
         let (json, go_on) = (arguments.json, go_on.clone());
         watch = watch.impatient(move |progress, elapsed, kept| {

@@ -15,7 +15,7 @@ use crate::{interrupt, output};
 /// # Errors
 /// When it cannot be made, or was interrupted.
 pub(super) fn fit(training: &Training, data: &Dataset, workers: &Workers, quiet: bool) -> Result<Model, Ending> {
-    let mut watch = watch(quiet).towards(training.params().settings.tolerance);
+    let mut watch = watch(quiet).towards(training.params().settings.tolerance());
     let model = training.fit(data, workers, &mut watch);
     watch.finish();
     if interrupt::asked() {

@@ -197,7 +197,7 @@ impl Plan {
             ..TrainingParams::default()
         };
         params.settings.memory = default_memory().0;
-        params.settings.tolerance = (0.1 * tolerance).min(1e-3);
+        params.settings.tolerance = Some((0.1 * tolerance).min(1e-3));
         // Theirs stop by rules of their own, one for each solver; a gap says the same of all.
         params.settings.gap = Some((1e-3 * tolerance).clamp(1e-9, 1e-4)).filter(|_| kind != 4);
         let folds: Option<i64> = if options.has('v') { Some(options.value('v', 0)?) } else { None };

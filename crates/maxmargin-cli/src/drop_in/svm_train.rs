@@ -134,7 +134,7 @@ impl Plan {
             _ => (Task::NuRegression { nu }, Penalty::C(cost)),
         };
         let mut params = TrainingParams { task, kernel, penalty, ..TrainingParams::default() };
-        params.settings.tolerance = options.value('e', 1e-3)?;
+        params.settings.tolerance = Some(options.value('e', 1e-3)?);
         let cache: f64 = options.value('m', 100.0)?;
         if !(cache > 0.0 && cache.is_finite()) {
             return Err(Ending::parameter("cache_size <= 0", "give -m a number of megabytes above 0"));

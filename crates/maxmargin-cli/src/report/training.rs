@@ -213,7 +213,7 @@ pub(crate) fn json(trained: &Trained<'_>) -> Value {
     };
     let objective = certificates.as_ref().map_or(Value::Null, |_| {
         let (primal, gap) = (sum(|c| c.primal).unwrap_or(f64::NAN), sum(|c| c.gap).unwrap_or(f64::NAN));
-        json!({ "primal": primal, "dual": sum(|c| c.dual), "gap": gap, "relative_gap": gap / primal.abs().max(1.0) })
+        json!({ "primal": primal, "dual": sum(|c| c.dual), "gap": gap, "relative_gap": if gap == 0.0 { 0.0 } else { gap / primal.abs() } })
     });
     let extreme = |number: fn(&maxmargin::certificate::Certificate) -> f64, better: fn(f64, f64) -> f64| {
         certificates.as_ref().and_then(|all| all.iter().map(|certificate| number(certificate)).reduce(better))

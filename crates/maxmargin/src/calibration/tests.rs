@@ -7,7 +7,7 @@ use crate::solver::{Settings, SolverKind};
 use crate::training::{Penalty, TrainingParams};
 
 fn rbf(gamma: f64) -> TrainingParams {
-    let settings = Settings { tolerance: 1e-9, ..Settings::default() };
+    let settings = Settings { tolerance: Some(1e-9), ..Settings::default() };
     TrainingParams { kernel: KernelParams::Rbf { gamma: Gamma::Value(gamma) }, settings, ..TrainingParams::default() }
 }
 
@@ -266,7 +266,7 @@ fn a_row_of_weight_k_is_calibrated_as_k_copies_are() {
         let copied = data.select_rows(&copies);
         let weighed = data.clone().with_weights(weights.iter().map(|&weight| weight as f64).collect()).unwrap();
         let mut params = rbf(0.5);
-        params.settings.tolerance = 1e-11;
+        params.settings.tolerance = Some(1e-11);
         let how = CalibrationParams { held: Some(Held::LeaveOneOut), platt: false };
         let probabilities = |model: Model| {
             let predictions = model.predict(&data, &Workers::none()).unwrap();

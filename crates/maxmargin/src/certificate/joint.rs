@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{gap_between, null_is_infinite};
+use super::{gap_between, null_is_infinite, relative_gap};
 use crate::class_products::{Pass, Sums};
 use crate::control::Stop;
-use crate::problem::{Bias, JointProblem, Loss};
+use crate::problem::{AT_BOUND, Bias, JointProblem, Loss};
 use crate::simd::Real;
 
 /// How good a solution of (J.2) is.
@@ -113,7 +113,7 @@ pub fn certify_joint(
         primal,
         dual,
         gap,
-        relative_gap: gap / primal.abs().max(1.0),
+        relative_gap: relative_gap(gap, primal),
         violation,
         infeasibility,
         support,
@@ -379,7 +379,6 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
 }
 
 /// An α that is within this part of C of its bound is there, but for rounding.
-pub(crate) const AT_BOUND: f64 = 1e-12;
 
 /// How far a row is from optimal at `g_k = f_k(x_i) + [k ≠ y_i]`
 ///

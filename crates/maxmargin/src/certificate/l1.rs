@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Certificate, Evidence, Sums, decision_values, gap_between};
+use super::{Certificate, Evidence, Sums, decision_values, gap_between, relative_gap};
 use crate::problem::{Bias, LinearProblem, MarginProblem, Passes, dual_point, largest_product};
 use crate::solver::{Decision, Solution};
 
@@ -62,7 +62,7 @@ pub(super) fn certify(problem: &MarginProblem<'_>, solution: &Solution, toleranc
         primal,
         dual,
         gap,
-        relative_gap: gap / primal.abs().max(1.0),
+        relative_gap: relative_gap(gap, primal),
         violation,
         infeasibility,
         margin: 1.0 / square.sqrt(),

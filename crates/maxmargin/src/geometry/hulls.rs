@@ -41,7 +41,7 @@ const MOST_STEPS: u64 = 1_000_000;
 
 /// Finds the nearest points of the hulls of the two classes, reduced when `most` (μ) is below 1.
 ///
-/// The bounds meet to a part of `settings.tolerance`, or the hulls to within 1e-7 of the largest ‖φ(x)‖.
+/// The bounds meet to a part of `settings.tolerance()`, or the hulls to within 1e-7 of the largest ‖φ(x)‖.
 ///
 /// # Errors
 /// When μ is so small that a class cannot reach a sum of 1.
@@ -62,7 +62,7 @@ pub fn nearest_points(
         coupling: Coupling::BySign,
         start: start(problem.signs(), most)?,
     })?;
-    let enough = |low: f64, high: f64| high - low <= settings.tolerance * high;
+    let enough = |low: f64, high: f64| high - low <= settings.tolerance() * high;
     let Found { weights, distance, at_least, stop, .. } = search(dual, most, enough, settings, control)?;
     let rows = |wanted: f64| {
         let of_class = (0..n).filter(|&i| weights[i] > 0.0 && problem.signs()[i] == wanted);
@@ -166,7 +166,7 @@ fn search(
     let size = dual.diagonal().into_iter().fold(0.0, f64::max);
     let mut tolerance = 1e-2 * size;
     loop {
-        let settings = Settings { tolerance, max_iterations: Some(MOST_STEPS), ..settings.clone() };
+        let settings = Settings { tolerance: Some(tolerance), max_iterations: Some(MOST_STEPS), ..settings.clone() };
         let DualSolution { alpha, gradient, stop, .. } = solve_dual(&dual, &settings, control);
         // With d = p − q: ‖d‖² = a′Qa, and no point of the hulls is nearer than (min₊⟨d, φ⟩ − max₋⟨d, φ⟩)/‖d‖.
         let squared: f64 = alpha.iter().zip(&gradient).map(|(a, g)| a * g).sum::<f64>().max(0.0);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     fn tight() -> Settings {
-        Settings { tolerance: 1e-9, ..Settings::default() }
+        Settings { tolerance: Some(1e-9), ..Settings::default() }
     }
 
     fn of_embedded(name: &str) -> (Vec<f64>, Vec<f64>) {

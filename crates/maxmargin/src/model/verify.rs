@@ -200,7 +200,7 @@ impl Model {
             notes,
         };
         // A stream promises no tolerance, but rows are counted with one.
-        let tolerance = if self.is_from_stream() { Settings::default().tolerance } else { self.parts().tolerance };
+        let tolerance = if self.is_from_stream() { Settings::TOLERANCE } else { self.parts().tolerance };
         let evidence = match (&machine.evidence, certify(problem, &solution, tolerance)) {
             (Evidence::None(reason), Evidence::None(_)) => Evidence::None(reason.clone()),
             (_, evidence) => evidence,

@@ -26,8 +26,8 @@ impl Model {
         let alpha: Option<Vec<ClassAlpha>> = (self.parts().multiclass == super::Multiclass::CrammerSinger)
             .then(|| machines.iter().map(|machine| self.alpha_of(&problem, machine)).collect());
         let found = match (stored, certify_joint(&problem, &own, &biases, alpha.as_deref())) {
-            // Which of several reasons was stored is not for the data to say.
-            (JointEvidence::None(reason), JointEvidence::None(_)) => JointEvidence::None(reason.clone()),
+            // A model that claims nothing claims nothing false.
+            (JointEvidence::None(reason), _) => JointEvidence::None(reason.clone()),
             (_, found) => found,
         };
         let mut out = Vec::new();

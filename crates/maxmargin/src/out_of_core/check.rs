@@ -5,11 +5,11 @@ use std::ops::{ControlFlow, Range};
 use super::climb::{Balance, Climb, Terms};
 use super::source::{BlockError, BlockSource};
 use super::visit::{Block, Visits};
-use crate::certificate::{Certificate, Counts, Evidence, gap_between};
+use crate::certificate::{Certificate, Counts, Evidence, gap_between, relative_gap};
 use crate::control::Stop;
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::model::{Multiclass, Pairing};
-use crate::problem::{Bias, Direction, Loss, dot};
+use crate::problem::{AT_BOUND, Bias, Direction, Loss, dot};
 
 /// An explicit b is looked for at so many places on either side of where the sweeps have it, at half the distance each.
 const STEPS: usize = 16;
@@ -60,7 +60,7 @@ pub(super) struct Looked {
 
 impl Looked {
     pub(super) fn relative_gap(&self) -> f64 {
-        self.gap / self.primal.abs().max(1.0)
+        relative_gap(self.gap, self.primal)
     }
 }
 
@@ -278,7 +278,8 @@ impl Candidate<'_> {
                 let product = rows.dot(row, &looked.combined.weights) + folded;
                 let ridge = if loss == Loss::Squared { 0.5 / cost } else { 0.0 };
                 let slope = target * product + ridge * alpha - 1.0; // that of (P.2)
-                sums.add_slope(target, slope, alpha < upper, alpha > 0.0);
+                let edge = if upper.is_finite() { AT_BOUND * upper } else { 0.0 };
+                sums.add_slope(target, slope, alpha < upper - edge, alpha > edge);
             }
             if block.weight(row) > 0.0 {
                 let decided = Multiclass::OneVsRest.decide(self.pairings, self.classes, &values);
@@ -315,7 +316,7 @@ impl Candidate<'_> {
             primal,
             dual,
             gap,
-            relative_gap: gap / primal.abs().max(1.0),
+            relative_gap: relative_gap(gap, primal),
             violation,
             infeasibility: if explicit { sums.sum.abs() } else { 0.0 },
             margin: 1.0 / norm.sqrt(),

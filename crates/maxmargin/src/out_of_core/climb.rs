@@ -192,7 +192,7 @@ impl Climb {
     /// What the last pass saw of the relative gap: the rows' parts of it, each before its row moved.
     pub(super) fn likely_gap(&self, terms: &Terms) -> f64 {
         let dual = self.tally().dual_terms - 0.5 * self.square(terms);
-        self.seen_gap / (dual + self.seen_gap).abs().max(1.0)
+        self.seen_gap / (dual + self.seen_gap).abs().max(f64::MIN_POSITIVE)
     }
 
     /// Target and cost of a row of a block; `None` when it takes no part.

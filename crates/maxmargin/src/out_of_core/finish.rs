@@ -54,7 +54,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
             loss: self.training.loss(),
             penalty: params.penalty,
             solver: "dual-ascent".into(),
-            tolerance: params.settings.tolerance,
+            tolerance: params.settings.tolerance(),
             multiclass: Multiclass::OneVsRest,
             classes: coding.classes.clone(),
             class_weights: terms.class_weights.clone(),
@@ -158,7 +158,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         let candidate = Candidate {
             terms,
             loss: self.training.loss(),
-            tolerance: params.settings.tolerance,
+            tolerance: params.settings.tolerance(),
             pairings,
             classes: self.visits.coding.classes.len(),
         };

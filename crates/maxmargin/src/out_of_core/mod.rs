@@ -316,7 +316,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         looked: &mut [Option<Looked>],
     ) -> Result<Option<Stop>, BlockError<S::Error>> {
         let settings = &self.training.params().settings;
-        let target = settings.gap.unwrap_or(settings.tolerance);
+        let target = settings.gap.or(settings.tolerance).unwrap_or(crate::solver::Settings::GAP);
         let most = settings.max_iterations.unwrap_or(MOST_PASSES);
         // How many times the gap itself was seen of it, when it was last computed.
         let mut trust = vec![LIKELY; climbs.len()];

@@ -77,6 +77,16 @@ impl ManyRows<'_> {
         }
     }
 
+    /// `Σ (R.5)`
+    pub(crate) fn gaps(self, values: &[f64], coefficients: &[f64]) -> f64 {
+        let ManyRows { loss, targets, costs } = self;
+        if loss == RowLoss::Logistic {
+            let products: f64 = values.iter().zip(coefficients).map(|(f, c)| f * c).sum();
+            return (self.losses(values) + products - self.dual_terms(coefficients)).max(0.0);
+        }
+        (0..values.len()).map(|i| loss.gap(coefficients[i], targets[i], costs[i], values[i])).sum()
+    }
+
     /// A sum over all rows, of each of which a number is known.
     fn sum_of_eights(self, numbers: &[f64], terms: impl Fn(&EightRows) -> [f64; LANES]) -> f64 {
         vectorised(

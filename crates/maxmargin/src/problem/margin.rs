@@ -266,6 +266,23 @@ impl<'a> MarginProblem<'a> {
         self
     }
 
+    /// The same problem over some of its rows, given by their places in it.
+    ///
+    /// # Errors
+    /// When they make no problem, as those of one class do not.
+    pub(crate) fn part(&self, places: &[usize]) -> Result<Self, Error> {
+        let some = |all: &[f64]| -> Vec<f64> { places.iter().filter_map(|&place| all.get(place).copied()).collect() };
+        let parts = &self.parts;
+        MarginProblem::new(MarginParts {
+            rows: places.iter().map(|&place| parts.rows[place]).collect(),
+            signs: some(&parts.signs),
+            targets: some(&parts.targets),
+            costs: some(&parts.costs),
+            shared: None,
+            ..parts.clone()
+        })
+    }
+
     /// Whether `½‖w‖²` is part of the objective.
     pub fn penalised(&self) -> bool {
         self.parts.penalised

@@ -108,6 +108,46 @@ impl RowLoss {
         }
     }
 
+    /// A row's part in the duality gap, for a c that (R.1) allows
+    ///
+    /// ```text
+    /// Cℓ(f) + cf − (−(Cℓ)*(−c)) ≥ 0,   0 where c is the slope of the loss at f                      (R.5)
+    /// ```
+    ///
+    /// in a form that subtracts nothing large from something large: a gap that is small beside the objective keeps its digits.
+    pub(crate) fn gap(self, coefficient: f64, target: f64, cost: f64, f: f64) -> f64 {
+        // What the row lacks of costing nothing, negative where it has more than that, and |c|.
+        let linear = |lack: f64, size: f64| if lack > 0.0 { (cost - size) * lack } else { -size * lack };
+        let squared = |lack: f64, size: f64| {
+            if lack > 0.0 {
+                let off = lack - size / (2.0 * cost);
+                cost * off * off
+            } else {
+                size * size / (4.0 * cost) - size * lack
+            }
+        };
+        match self {
+            RowLoss::Hinge => linear(1.0 - target * f, target * coefficient),
+            RowLoss::Squared => squared(1.0 - target * f, target * coefficient),
+            RowLoss::OneClass => linear(-f, coefficient),
+            RowLoss::Ball => linear(target - f, coefficient),
+            RowLoss::Logistic => {
+                cost * self.value(target, f) + coefficient * f - self.dual_term(coefficient, target, cost)
+            }
+            RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => {
+                let (residual, size) = (target - f, coefficient.abs());
+                let lack = residual.abs() - width;
+                let is_squared = matches!(self, RowLoss::SquaredEpsilon(_));
+                if coefficient * residual >= 0.0 {
+                    return if is_squared { squared(lack, size) } else { linear(lack, size) };
+                }
+                // The coefficient is one of the tube's other side.
+                let own = if is_squared { size * size / (4.0 * cost) } else { 0.0 };
+                cost * self.value(target, f) + size * (residual.abs() + width) + own
+            }
+        }
+    }
+
     /// The nearest c that (R.1) allows.
     #[inline]
     pub(crate) fn clipped(self, coefficient: f64, target: f64, cost: f64) -> f64 {
@@ -254,6 +294,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_part_of_a_row_in_the_gap_is_what_its_loss_and_its_dual_term_leave() {
+        for loss in ALL {
+            for target in [1.0, -1.0] {
+                for f in [-2.5, -0.9, -0.2, 0.0, 0.4, 1.0, 1.1, 3.0] {
+                    for tried in [-2.0, -1.7, -0.6, 0.0, 0.1, 1.0, 1.7, 4.0] {
+                        let c = loss.clipped(tried, target, 1.7);
+                        let written_out = 1.7 * loss.value(target, f) + c * f - loss.dual_term(c, target, 1.7);
+                        let found = loss.gap(c, target, 1.7, f);
+                        assert!(
+                            (found - written_out).abs() < 1e-12,
+                            "{loss:?} {target} {f} {c}: {found} {written_out}"
+                        );
+                        assert!(found >= -1e-15, "{loss:?} {target} {f} {c}: {found}");
+                    }
+                }
+            }
+        }
+        // Targets of 1e8 leave no digits to a difference of sums, and all of them to (R.5).
+        let found = RowLoss::Epsilon(0.5).gap(3.0, 1e8, 4.0, 1e8 - 0.75);
+        assert_eq!(found, 0.25);
     }
 
     #[test]

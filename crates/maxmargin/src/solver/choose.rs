@@ -1,49 +1,30 @@
 //! The solver for those who do not name one.
 
-use super::{Settings, SolverKind};
-use crate::problem::{Bias, Loss, MarginProblem, Norm};
-
-/// Columns up to which a matrix of columns × columns is cheap.
-const FEW_COLUMNS: usize = 1000;
-
-/// Rows up to which pairs one after the other, in double precision, are as good as blocks.
-const FEW_ROWS: usize = 500;
+use super::SolverKind;
+use crate::problem::{Loss, MarginProblem, Norm};
 
 /// Picks a solver for a problem, and says why.
 ///
-/// The primal is the better choice when there are few columns, the dual when there are many.
-pub fn choose(problem: &MarginProblem<'_>, settings: &Settings) -> (SolverKind, Option<String>) {
+/// Linear machines go to the linear solvers, whatever the number of rows: the primal is the better choice when there are few columns,
+/// the dual when there are many. All others go to the engine for kernels, which has a way of its own for few rows.
+pub fn choose(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
     let (rows, columns) = (problem.len(), problem.columns());
-    let linear = problem.kernel().is_linear();
     let because = |kind: SolverKind, reason: String| (kind, Some(reason));
     if problem.norm() == Norm::L1 {
         return because(SolverKind::L1Newton, "the L1 norm, which leaves most columns out of each step".into());
     }
-    match (problem.loss(), problem.bias()) {
-        _ if problem.nu().is_some() || problem.reach().is_some() || !(problem.task().is_classification() || linear) => {
-            match rows > FEW_ROWS {
-                true => because(SolverKind::BlockSmo, format!("{rows} rows, so blocks of variables and all cores pay")),
-                false => because(SolverKind::Smo, "it solves every kernel and every task in little memory".into()),
-            }
-        }
-        _ if !problem.task().is_classification() => for_many_rows(problem),
-        (Loss::Logistic, _) if (rows <= FEW_ROWS && settings.gap.is_none()) || !problem.penalised() => {
-            because(SolverKind::Logistic, "logistic loss".into())
-        }
-        _ if linear && (rows > FEW_ROWS || settings.gap.is_some()) && !problem.hard() => for_many_rows(problem),
-        (Loss::Squared, _) if linear && columns <= FEW_COLUMNS && columns < rows => because(
-            SolverKind::Newton,
-            format!("squared loss and {columns} columns for {rows} rows, so the primal is the smaller problem"),
-        ),
-        (_, Bias::Folded | Bias::None) if linear && !problem.hard() => because(
-            SolverKind::DualAscent,
-            "linear kernel without an explicit bias, so one variable at a time is enough".into(),
-        ),
-        (Loss::Hinge | Loss::Squared, _) if rows > FEW_ROWS && !problem.hard() => {
-            because(SolverKind::BlockSmo, format!("{rows} rows, so blocks of variables and all cores pay"))
-        }
-        _ => because(SolverKind::Smo, "it solves every kernel, loss and bias in little memory".into()),
+    if !problem.penalised() {
+        return because(SolverKind::Logistic, "logistic loss without a penalty".into());
     }
+    let is_linear =
+        problem.kernel().is_linear() && !problem.hard() && problem.nu().is_none() && problem.reach().is_none();
+    if is_linear && (rows > super::WHOLE_ROWS || columns <= rows || problem.loss() == Loss::Logistic) {
+        return for_linear(problem);
+    }
+    if rows <= super::WHOLE_ROWS {
+        return because(SolverKind::BlockSmo, format!("{rows} rows, whose kernel matrix is solved as a whole"));
+    }
+    because(SolverKind::BlockSmo, format!("{rows} rows, so blocks of variables and all cores pay"))
 }
 
 /// Of the numbers of a row at most this part is not zero when it is sparse, and a table is wide from so many columns on.
@@ -52,8 +33,8 @@ const MANY_COLUMNS: usize = 2000;
 /// The largest C‖x‖² at which one row at a time is soon done.
 const MILD: f64 = 100.0;
 
-/// A linear problem of many rows: one row at a time where each touches few of many weights, else Newton's method.
-fn for_many_rows(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
+/// A linear problem: one row at a time where each touches few of many weights, else Newton's method.
+fn for_linear(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
     let matrix = problem.points().matrix();
     let (rows, columns) = (problem.len(), problem.columns());
     let entries = matrix.entries() as f64 / matrix.rows().max(1) as f64;

@@ -184,7 +184,7 @@ pub(super) fn blobs(count: usize, apart: f64, seed: u64) -> Vec<([f64; 2], f64)>
 
 /// Settings with another tolerance.
 pub(super) fn tolerance(tolerance: f64) -> Settings {
-    Settings { tolerance, ..Settings::default() }
+    Settings { tolerance: Some(tolerance), ..Settings::default() }
 }
 
 /// Breaks at once.

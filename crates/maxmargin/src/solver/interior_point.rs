@@ -73,7 +73,7 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
     let limit = settings.max_iterations.unwrap_or(MAX_STEPS);
     let mut solution = super::solve_by_dual(problem, |dual| {
-        let (alpha, stop, iterations) = solve_dual(dual, settings.tolerance, limit, control);
+        let (alpha, stop, iterations) = solve_dual(dual, settings.tolerance(), limit, control);
         DualSolution { gradient: dual.gradient(&alpha), alpha, stop, iterations }
     });
     if solution.stop == Stop::Diverged {

@@ -147,7 +147,7 @@ fn run(
                 let lower = objective < lowest - 1e-9 * lowest.abs() || lowest.is_infinite();
                 let as_low = objective <= lowest + 1e-9 * lowest.abs();
                 lowest = lowest.min(objective);
-                if found <= settings.tolerance {
+                if found <= settings.tolerance() {
                     *state = next;
                 } else if lower || (as_low && found < stored) {
                     // The point itself is the better decision function, as long as its α are not optimal.
@@ -158,7 +158,7 @@ fn run(
             }
             let progress = Progress { iteration: *iterations, violation, ..Progress::default() };
             control.poll(progress)?;
-            if violation.is_some_and(|violation| violation <= settings.tolerance) {
+            if violation.is_some_and(|violation| violation <= settings.tolerance()) {
                 return ControlFlow::Continue(Stop::Converged);
             }
             if *iterations >= limit {

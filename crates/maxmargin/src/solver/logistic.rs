@@ -184,7 +184,7 @@ fn descend(
             return ControlFlow::Continue(Stop::Stalled);
         }
         control.poll(progress(Some(violation)))?;
-        if violation <= settings.tolerance {
+        if violation <= settings.tolerance() {
             return ControlFlow::Continue(Stop::Converged);
         }
         if *iterations >= settings.max_iterations.unwrap_or(MAX_STEPS) {

@@ -156,9 +156,12 @@ impl SolverKind {
 /// Settings that every solver reads what it needs of. Checked by the training parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The largest violation of the optimality conditions to stop at.
-    pub tolerance: f64,
-    /// The relative duality gap to stop at, in place of the tolerance: `dual-ascent`, `primal-newton` and `l1-newton`.
+    /// The largest violation of the optimality conditions to stop at; `None` is [`Settings::TOLERANCE`] for kernel machines, and leaves
+    /// the end of linear ones to the gap. A regression's violation is counted in halves of the range of its targets.
+    pub tolerance: Option<f64>,
+    /// The relative duality gap to stop at. `None` is [`Settings::GAP`] for linear machines, unless they are given a tolerance, and
+    /// [`Settings::KERNEL_GAP`] beside the tolerance for all others. A gap that is given to a linear machine takes the place of its
+    /// tolerance.
     pub gap: Option<f64>,
     /// The most steps (sweeps over the rows for `dual-ascent`, `sgd` and the perceptrons); `None` is the solver's own cap.
     pub max_iterations: Option<u64>,
@@ -182,6 +185,25 @@ pub struct Settings {
     pub activation: Activation,
     /// How often `mlp` begins anew, to take the lowest end.
     pub starts: usize,
+}
+
+impl Settings {
+    /// The violation that kernel machines stop at, LIBSVM's.
+    pub const TOLERANCE: f64 = 1e-3;
+    /// The relative gap that linear machines stop at.
+    pub const GAP: f64 = 1e-4;
+    /// The relative gap that no kernel machine may be above. Where no coefficient is at its bound, a violation of 1e-3 proves about 2e-3.
+    pub const KERNEL_GAP: f64 = 5e-3;
+
+    /// The largest violation to stop at.
+    pub fn tolerance(&self) -> f64 {
+        self.tolerance.unwrap_or(Self::TOLERANCE)
+    }
+
+    /// The relative gap that a linear machine stops at; `None` where it stops at a violation.
+    pub(crate) fn linear_gap(&self) -> Option<f64> {
+        self.gap.or(if self.tolerance.is_some() { None } else { Some(Self::GAP) })
+    }
 }
 
 /// The precision of the kernel values that a solver works with.
@@ -211,7 +233,7 @@ pub enum Threshold {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            tolerance: 1e-3,
+            tolerance: None,
             gap: None,
             max_iterations: None,
             memory: 2 << 30,

@@ -131,7 +131,7 @@ impl State {
             let violation = dual.violation(&self.alpha, &dual_gradient).max(cost_of_balance) + rounding;
             let progress = Progress { iteration: self.iterations, violation: Some(violation), ..Progress::default() };
             control.poll(progress)?;
-            if violation <= settings.tolerance {
+            if violation <= settings.tolerance() {
                 return ControlFlow::Continue(Stop::Converged);
             }
             if self.iterations >= settings.max_iterations.unwrap_or(MAX_STEPS) {

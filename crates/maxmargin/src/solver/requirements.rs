@@ -76,16 +76,17 @@ pub(super) fn soft_margin(kind: SolverKind, problem: &MarginProblem<'_>) -> Resu
     Err(refuse(kind, "has no hard margin", "leave out hard, or choose the solver smo, dual-ascent or interior-point"))
 }
 
-/// A gap can be asked for only of those who stop at one.
+/// A gap can be asked for only of those who have one.
 pub(super) fn gap(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let linear = problem.kernel().is_linear() && !problem.hard() && problem.penalised();
-    let stops_at_gap =
-        linear && matches!(kind, SolverKind::DualAscent | SolverKind::PrimalNewton | SolverKind::L1Newton);
-    if settings.gap.is_none() || stops_at_gap {
+    let has_none = matches!(
+        kind,
+        SolverKind::Perceptron | SolverKind::KernelPerceptron | SolverKind::Lda | SolverKind::Rvm | SolverKind::Mlp
+    );
+    if settings.gap.is_none() || !has_none && problem.penalised() {
         return Ok(());
     }
-    let help = "give a tolerance instead, or choose the linear kernel and the solver primal-newton or dual-ascent";
-    Err(refuse(kind, "stops at a violation, not at a gap", help))
+    let help = "leave out the gap, or choose a solver that minimises an objective with a penalty";
+    Err(refuse(kind, "has no gap to stop at", help))
 }
 
 /// The norm must be the solver's own: each has one.

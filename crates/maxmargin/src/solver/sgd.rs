@@ -215,7 +215,7 @@ fn descend(
             bias = if problem.bias() == Bias::Explicit && !settings.averaged { best.bias } else { bias };
             let progress = Progress { iteration: *sweeps, gap: Some(best.gap), ..Progress::default() };
             control.poll(progress)?;
-            if best.gap <= settings.tolerance {
+            if best.gap <= settings.gap.unwrap_or(settings.tolerance()) {
                 return ControlFlow::Continue(Stop::Converged);
             }
         }

@@ -103,18 +103,18 @@ pub(super) fn solve_dual_from(
         if let ControlFlow::Break(stop) = poll_keeping(control, progress, snapshot) {
             break stop;
         }
-        if violation <= settings.tolerance {
+        if violation <= settings.tolerance() {
             polish_until.get_or_insert(iterations + iterations / 10 + 500);
         }
         let good_enough = match polish_until {
-            Some(end) if iterations < end => 1e-3 * settings.tolerance,
-            _ => settings.tolerance,
+            Some(end) if iterations < end => 1e-3 * settings.tolerance(),
+            _ => settings.tolerance(),
         };
         let chosen = match choice {
             Some(choice) if choice.violation > good_enough && iterations < cap => choice,
-            Some(choice) if choice.violation > settings.tolerance => break Stop::IterationLimit,
+            Some(choice) if choice.violation > settings.tolerance() => break Stop::IterationLimit,
             // What looks optimal must be so on a gradient that can be trusted.
-            _ if state.drift.error() > 0.01 * settings.tolerance => {
+            _ if state.drift.error() > 0.01 * settings.tolerance() => {
                 state.renew_gradient();
                 continue;
             }
@@ -128,14 +128,14 @@ pub(super) fn solve_dual_from(
             }
             Step::Unbounded => break Stop::Diverged,
             Step::Nothing if state.drift.error() > 0.0 => state.renew_gradient(),
-            Step::Nothing if violation <= settings.tolerance => break Stop::Converged,
+            Step::Nothing if violation <= settings.tolerance() => break Stop::Converged,
             Step::Nothing => break Stop::Stalled,
         }
         if iterations.is_multiple_of(STALL_WINDOW) {
             if gained <= 4.0 * f64::EPSILON * state.objective.abs() {
                 state.renew_gradient();
                 let violation = problem.violation(&state.alpha, &state.gradient);
-                break if violation <= settings.tolerance { Stop::Converged } else { Stop::Stalled };
+                break if violation <= settings.tolerance() { Stop::Converged } else { Stop::Stalled };
             }
             gained = 0.0;
         }

@@ -84,6 +84,11 @@ impl SolverKind {
         problem.norm() == Norm::L1 || self == SolverKind::PrimalNewton && problem.row_loss().is_smooth()
     }
 
+    /// Whether the solver stops at a gap where one is asked for, and not at a violation.
+    pub(crate) fn stops_at_gap(self) -> bool {
+        matches!(self, SolverKind::DualAscent | SolverKind::PrimalNewton | SolverKind::L1Newton)
+    }
+
     /// Whether the solver begins at a [`Start::Alpha`]; the others begin from scratch.
     pub fn takes_alpha(self) -> bool {
         matches!(self, SolverKind::Smo | SolverKind::BlockSmo | SolverKind::DualAscent | SolverKind::PrimalNewton)

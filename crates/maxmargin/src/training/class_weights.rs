@@ -196,7 +196,7 @@ mod tests {
             (Some(SolverKind::Logistic), Some(Multiclass::Joint)),
         ] {
             let mut params = TrainingParams { solver, multiclass, ..TrainingParams::default() };
-            params.settings.tolerance = 1e-6;
+            params.settings.tolerance = Some(1e-6);
             let fit = |data: &Dataset, class_weights: ClassWeights| {
                 let params = TrainingParams { class_weights, ..params.clone() };
                 params.check().unwrap().fit(data, &Workers::none(), &mut Unattended).unwrap()

@@ -1,5 +1,6 @@
 //! From a solution to a machine: its certificate, its errors, and what the model keeps of it.
 
+use super::verdict::Settled;
 use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion};
 use crate::checkpoint::ByRow;
 use crate::kernel::Kernel;
@@ -7,27 +8,28 @@ use crate::model::{Machine, Pairing};
 use crate::problem::{FromNu, MarginProblem};
 use crate::solver::{Decision, Solution};
 
-/// Solution to machine: certificate, errors, and the coefficients by training row.
-pub(super) fn finish(
-    problem: &MarginProblem<'_>,
-    mut solution: Solution,
-    pairing: Pairing,
-    cost: f64,
-    tolerance: f64,
-) -> (Machine, ByRow) {
+/// How good a solution is. Its decision values become the model's own on the way.
+pub(super) fn evidence_of(problem: &MarginProblem<'_>, solution: &mut Solution, tolerance: f64) -> Evidence {
     // The α of an expansion are what the model keeps of them, its coefficients.
     if let (Decision::Expansion { coefficients, .. }, Some(alpha)) = (&solution.decision, &mut solution.alpha) {
         *alpha = coefficients.iter().zip(problem.signs()).map(|(coefficient, sign)| coefficient * sign).collect();
     }
-    // Where that is cheap, the values are the model's own, and not what the solver kept of them; unless they are just that.
-    if is_cheap(problem, &solution.decision) && !are_own(problem, &solution) || solution.decision_values.is_none() {
+    // Recompute the decision values if that is cheap and the solver's are not already the model's own.
+    if is_cheap(problem, &solution.decision) && !are_own(problem, solution) || solution.decision_values.is_none() {
         solution.decision_values = Some(decision_values(problem, &solution.decision));
     }
-    let mut evidence = certify(problem, &solution, tolerance);
-    if !is_cheap(problem, &solution.decision) && !can_be_trusted(problem, &solution, &evidence) {
-        solution.decision_values = Some(decision_values(problem, &solution.decision));
-        evidence = certify(problem, &solution, tolerance);
+    let evidence = certify(problem, solution, tolerance);
+    if is_cheap(problem, &solution.decision) || can_be_trusted(problem, solution, &evidence) {
+        return evidence;
     }
+    solution.decision_values = Some(decision_values(problem, &solution.decision));
+    certify(problem, solution, tolerance)
+}
+
+/// Solution to machine: errors, and the coefficients by training row.
+pub(super) fn finish(settled: Settled<'_>, pairing: Pairing, cost: f64) -> (Machine, ByRow) {
+    let Settled { problem, mut solution, evidence } = settled;
+    let problem = &problem;
     if evidence.certificate().is_some()
         && problem.len() > MERCER_ROWS
         && !problem.kernel().always_positive_semidefinite()
@@ -139,7 +141,7 @@ fn can_be_trusted(problem: &MarginProblem<'_>, solution: &Solution, evidence: &E
     let (targets, costs, loss) = (problem.targets(), problem.costs(), problem.row_loss());
     let matters = |&i: &usize| coefficients[i] != 0.0 || loss.value(targets[i], values[i]) > 0.0;
     let rows: Vec<usize> = (0..problem.len()).filter(matters).collect();
-    let size = evidence.certificate().map_or(1.0, |found| found.primal.abs().max(1.0));
+    let size = evidence.certificate().map_or(1.0, |found| found.primal.abs());
     let sample = SAMPLE.min(rows.len());
     let places: Vec<usize> = (0..sample).map(|k| rows[k * rows.len() / sample]).collect();
     let own = expansion(problem, &places, coefficients);

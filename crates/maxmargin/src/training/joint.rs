@@ -2,8 +2,9 @@
 
 use super::Training;
 use super::machines::Shared;
+use super::verdict::settle_joint;
 use crate::certificate::Evidence;
-use crate::certificate::joint::{certify_joint, errors_by_class};
+use crate::certificate::joint::errors_by_class;
 use crate::checkpoint::{ByRow, Checkpoint};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
@@ -28,6 +29,10 @@ impl Control for Heard<'_> {
         let answer = self.inner.poll(progress);
         self.broke |= answer.is_break();
         answer
+    }
+
+    fn is_limited(&self) -> bool {
+        self.inner.is_limited()
     }
 }
 
@@ -69,7 +74,7 @@ impl Training {
             heard.inner.keep_checkpoint(&checkpoint);
         }
         solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
-        let evidence = certify_joint(&problem, &solution.weights, &solution.biases, solution.alpha.as_deref());
+        let evidence = settle_joint(kind, &problem, &mut solution, settings, &mut heard)?;
         let errors = errors_by_class(&problem, &solution.weights, &solution.biases);
         parts.solver = kind.name().into();
         parts.joint = Some(evidence);

@@ -70,6 +70,10 @@ impl Control for OfMachine<'_> {
         answer
     }
 
+    fn is_limited(&self) -> bool {
+        self.inner.is_limited()
+    }
+
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {
         self.inner.wants_snapshot(&Progress { machine: self.machine, ..*progress })
     }
@@ -135,7 +139,7 @@ impl Training {
         let Some(&pairing) = largest else { return Ok(()) };
         let (problem, _) =
             machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
-        let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem, &self.params.settings).0);
+        let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem).0);
         solver::supports(kind, &problem.sharing(shared.values), &self.params.settings)
     }
 
@@ -150,8 +154,7 @@ impl Training {
         }
         let (kernel, points, workers) = (shared.kernel, shared.points, shared.workers);
         let (problem, _) = machine_problem(kernel, points, workers, shared.answers(), shared.pairings[0], parts)?;
-        let settings = &self.params.settings;
-        let solver = self.params.solver.map_or_else(|| solver::choose(&problem, settings), |kind| (kind, None));
+        let solver = self.params.solver.map_or_else(|| solver::choose(&problem), |kind| (kind, None));
         let most = solver::problems_at_a_time(solver.0, &problem);
         if most < 2 {
             return Ok(alone());

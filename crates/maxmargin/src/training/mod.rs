@@ -9,6 +9,7 @@ mod network;
 mod norm;
 mod params;
 mod path;
+mod verdict;
 
 use std::borrow::Cow;
 
@@ -33,6 +34,7 @@ pub(crate) use joint::joint_problem;
 use machines::{Group, Shared, pays_side_by_side};
 pub(crate) use network::network_errors;
 pub use params::{Penalty, TrainingParams};
+use verdict::{in_units, settle};
 
 /// Checked parameters.
 #[derive(Clone, Debug)]
@@ -76,6 +78,7 @@ impl Training {
     /// use std::ops::ControlFlow;
     ///
     /// use maxmargin::data::embedded;
+    /// use maxmargin::solver::SolverKind;
     /// use maxmargin::{Beginning, Checkpoint, Control, Progress, Stop, TrainingParams, Unattended, Workers};
     ///
     /// /// Breaks at the tenth step, and keeps where that was.
@@ -94,7 +97,7 @@ impl Training {
     /// }
     ///
     /// let (data, workers) = (embedded("e2").unwrap(), Workers::none());
-    /// let training = TrainingParams::default().check()?;
+    /// let training = TrainingParams { solver: Some(SolverKind::Smo), ..TrainingParams::default() }.check()?;
     /// let mut control = Once(None);
     /// let broken = training.fit(&data, &workers, &mut control)?;
     /// assert_eq!(broken.stop(), Stop::Interrupted);
@@ -146,7 +149,7 @@ impl Training {
             penalty: params.penalty,
             norm: params.norm,
             solver: String::new(),
-            tolerance: params.settings.tolerance,
+            tolerance: params.settings.tolerance(),
             multiclass: params.way(),
             classes: if targets.is_some() { Vec::new() } else { labels.classes().to_vec() },
             class_weights,
@@ -291,12 +294,17 @@ impl Training {
         let (kind, reason) = match (solver.clone(), self.params.solver) {
             (Some(chosen), _) => chosen,
             (None, Some(kind)) => (kind, None),
-            (None, None) => solver::choose(&problems[0], settings),
+            (None, None) => solver::choose(&problems[0]),
         };
         // Before the search for a separator, which is dear: what this solver cannot do it says at once.
         solver::supports(kind, &problems[0], settings)?;
         control.begin(kind);
-        let starts: Vec<Start> = states.iter().zip(&problems).map(|(state, own)| state.start(kind, own)).collect();
+        let mut starts: Vec<Start> = states.iter().zip(&problems).map(|(state, own)| state.start(kind, own)).collect();
+        if control.is_limited() {
+            for (problem, start) in problems.iter().zip(&mut starts).filter(|(_, start)| **start == Start::Scratch) {
+                *start = start_of_few(kind, problem, settings, control);
+            }
+        }
         for ((problem, start), &number) in problems.iter().zip(&starts).zip(numbers) {
             // A snapshot is there because the search has found a separator.
             if problem.hard() && !matches!(start, Start::Snapshot(_)) {
@@ -307,7 +315,7 @@ impl Training {
                 check_separable(problem, classes, settings, &mut |progress: Progress| control.poll(progress))?;
             }
         }
-        let solutions = solver::solve_together(kind, &problems, settings, starts, control)?;
+        let solutions = solver::solve_together(kind, &problems, &in_units(settings, &problems[0]), starts, control)?;
         // Before the certificate, which may take long.
         control.end();
         let mut finished = Vec::new();
@@ -315,11 +323,9 @@ impl Training {
             if numbers[k] == 0 {
                 solution.notes.extend(reason.iter().map(|reason| format!("solver {}: {reason}", kind.name())));
             }
-            let tolerance = self.params.settings.tolerance;
-            let from_nu = solution.from_nu;
-            let cost = if let FromNu::Cost(found) = from_nu { found * costs[k] } else { costs[k] };
-            let (mut machine, expansion) =
-                finish(&problem.with_found(from_nu), solution, shared.pairings[numbers[k]], cost, tolerance);
+            let settled = settle(kind, problem, solution, settings, control)?;
+            let cost = if let FromNu::Cost(found) = settled.solution.from_nu { found * costs[k] } else { costs[k] };
+            let (mut machine, expansion) = finish(settled, shared.pairings[numbers[k]], cost);
             if let Some(reason) = kind.why_uncertified() {
                 machine.evidence = Evidence::None(reason.into());
             }
@@ -327,6 +333,33 @@ impl Training {
         }
         Ok(finished)
     }
+}
+
+/// Rows from which on a training that may be broken off begins with some of them, and how many these are.
+const MANY_ROWS: usize = 16_384;
+const FEW_ROWS: usize = 4_096;
+
+/// Where a kernel machine of many rows begins that a limit on time may break off: at the solution of some of its rows, which is soon found.
+/// From there it goes on to the same optimum; broken off, it is a model of use.
+fn start_of_few(
+    kind: SolverKind,
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    control: &mut dyn MachineControl,
+) -> Start {
+    let has_start = problem.nu().is_none() && problem.pull_on_bias() == 0.0 && !problem.hard();
+    if kind != SolverKind::BlockSmo || problem.len() < MANY_ROWS || !has_start {
+        return Start::Scratch;
+    }
+    let places: Vec<usize> = (0..FEW_ROWS).map(|k| k * problem.len() / FEW_ROWS).collect();
+    let Ok(part) = problem.part(&places) else { return Start::Scratch };
+    // A closure keeps no snapshots: those of the part are none of the whole.
+    let mut ask = |progress: Progress| control.poll(progress);
+    let solved = solver::solve(kind, &part, &in_units(settings, &part), &mut ask);
+    let Ok(Some(found)) = solved.map(|solution| solution.alpha) else { return Start::Scratch };
+    let mut alpha = vec![0.0; problem.len()];
+    places.iter().zip(found).for_each(|(&place, found)| alpha[place] = found);
+    Start::Alpha(alpha)
 }
 
 /// What the decision functions should say of each row, and what the row counts.

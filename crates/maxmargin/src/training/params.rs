@@ -148,8 +148,10 @@ impl TrainingParams {
         self.penalty.check()?;
         self.class_weights.check()?;
         let settings = &self.settings;
-        if !(settings.tolerance > 0.0 && settings.tolerance.is_finite()) {
-            return Err(Error::parameter("tolerance", settings.tolerance, "a finite number above 0"));
+        if let Some(tolerance) = settings.tolerance
+            && !(tolerance > 0.0 && tolerance.is_finite())
+        {
+            return Err(Error::parameter("tolerance", tolerance, "a finite number above 0"));
         }
         if let Some(gap) = settings.gap
             && !(gap > 0.0 && gap.is_finite())

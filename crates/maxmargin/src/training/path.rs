@@ -80,7 +80,7 @@ mod tests {
     fn a_path_ends_where_each_model_alone_does_and_newtons_method_in_fewer_steps() {
         let data = generate("blobs", 600, 4).unwrap();
         let mut linear = TrainingParams { bias: Bias::Folded, ..TrainingParams::default() };
-        linear.settings.tolerance = 1e-6;
+        linear.settings.tolerance = Some(1e-6);
         let of = |solver: SolverKind, loss: Loss| TrainingParams {
             solver: Some(solver),
             loss: Some(loss),

@@ -27,7 +27,7 @@ fn parameters_out_of_range_are_refused_nan_among_them() {
         (penalty(Penalty::C(f64::NAN)), "C is NaN, but it must be a finite number above 0"),
         (penalty(Penalty::COverN(-1.0)), "c-over-n is -1, but it must be a finite number above 0"),
         (penalty(Penalty::Lambda(f64::INFINITY)), "lambda is inf, but it must be a finite number above 0"),
-        (settings(|s| s.tolerance = f64::NAN), "tolerance is NaN, but it must be a finite number above 0"),
+        (settings(|s| s.tolerance = Some(f64::NAN)), "tolerance is NaN, but it must be a finite number above 0"),
         (settings(|s| s.max_iterations = Some(0)), "max-iterations is 0, but it must be 1 or more"),
         (settings(|s| s.batch = 0), "batch is 0, but it must be 1 or more"),
         (settings(|s| s.shrinkage = f64::NAN.into()), "shrinkage is NaN, but it must be from 0 to 1, or auto"),
@@ -202,6 +202,11 @@ fn a_training_that_was_broken_anywhere_goes_on_as_if_nothing_had_happened() {
     }
 }
 
+/// A solver whose first steps can be interrupted one by one.
+fn by_pairs(gamma: f64) -> TrainingParams {
+    TrainingParams { solver: Some(SolverKind::Smo), ..rbf(gamma) }
+}
+
 fn kept(data: &Dataset, params: TrainingParams) -> Checkpoint {
     let mut control = BreakAt::new(5);
     params.check().unwrap().fit(data, &Workers::none(), &mut control).unwrap();
@@ -232,12 +237,12 @@ fn a_checkpoint_of_other_data_or_parameters_is_refused_by_name() {
 #[test]
 fn a_checkpoint_that_lies_is_refused_and_a_snapshot_that_lies_is_not_used() {
     let iris = embedded("iris").unwrap();
-    let whole = kept(&iris, rbf(0.5));
-    let undisturbed = content(&fit(&iris, rbf(0.5)).unwrap());
+    let whole = kept(&iris, by_pairs(0.5));
+    let undisturbed = content(&fit(&iris, by_pairs(0.5)).unwrap());
     let refused = |edit: &dyn Fn(&mut Checkpoint)| {
         let mut checkpoint = whole.clone();
         edit(&mut checkpoint);
-        resume(&iris, rbf(0.5), checkpoint).unwrap_err().to_string()
+        resume(&iris, by_pairs(0.5), checkpoint).unwrap_err().to_string()
     };
     assert!(refused(&|checkpoint| drop(checkpoint.machines.pop())).contains("2 machines, not 3"));
     for alpha in [vec![(7, 0.5), (7, 0.5)], vec![(150, 0.5)]] {
@@ -257,13 +262,13 @@ fn a_checkpoint_that_lies_is_refused_and_a_snapshot_that_lies_is_not_used() {
         let mut checkpoint = whole.clone();
         let MachineState::Running { snapshot, .. } = &mut checkpoint.machines[0] else { panic!("it is running") };
         edit(snapshot);
-        assert_eq!(content(&resume(&iris, rbf(0.5), checkpoint).unwrap()), undisturbed);
+        assert_eq!(content(&resume(&iris, by_pairs(0.5), checkpoint).unwrap()), undisturbed);
     }
     // The negative control: a snapshot that can be used is used.
     let mut checkpoint = whole.clone();
     let MachineState::Running { snapshot, .. } = &mut checkpoint.machines[0] else { panic!("it is running") };
     snapshot.iterations += 1;
-    assert_ne!(content(&resume(&iris, rbf(0.5), checkpoint).unwrap()), undisturbed);
+    assert_ne!(content(&resume(&iris, by_pairs(0.5), checkpoint).unwrap()), undisturbed);
 }
 
 fn warm(data: &Dataset, params: TrainingParams, model: &Model) -> Result<Model, Error> {
@@ -277,7 +282,7 @@ fn a_warm_start_reaches_the_same_optimum_in_fewer_steps() {
     let dual = |model: &Model| model.machines()[0].evidence.certificate().unwrap().dual;
     let with = |c: f64, gamma: f64, bias: Bias| {
         let mut params = TrainingParams { penalty: Penalty::C(c), bias, ..rbf(gamma) };
-        params.settings.tolerance = 1e-6;
+        params.settings.tolerance = Some(1e-6);
         params
     };
     let ascent = |params: TrainingParams| TrainingParams { solver: Some(SolverKind::DualAscent), ..params };

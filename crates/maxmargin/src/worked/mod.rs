@@ -283,7 +283,7 @@ impl Notebook<'_> {
 
     /// Stochastic descent is not after digits: what it reached must lie above the optimum by no more than it certifies.
     fn descend(&mut self, data: &Dataset, params: &TrainingParams, what: &str, optimum: f64) -> Result<(), Error> {
-        let settings = Settings { tolerance: 1e-3, ..params.settings.clone() };
+        let settings = Settings { tolerance: Some(1e-3), ..params.settings.clone() };
         let kind = SolverKind::Sgd;
         let model = self.fit(data, TrainingParams { solver: Some(kind), settings, ..params.clone() })?;
         let certificate = certificate(&model)?;
@@ -310,7 +310,7 @@ fn minimises(kind: SolverKind) -> bool {
 
 /// The parameters that the examples start from. The loss is named, or else each solver would take its own.
 fn params() -> TrainingParams {
-    let settings = Settings { tolerance: SOLVER_TOLERANCE, ..Settings::default() };
+    let settings = Settings { tolerance: Some(SOLVER_TOLERANCE), ..Settings::default() };
     TrainingParams { loss: Some(Loss::Hinge), settings, ..TrainingParams::default() }
 }
 

@@ -15,29 +15,37 @@ const HUGE: f64 = 1e100;
 /// Variables that are looked at together: of a maximum it is first known in which span it is. Rows are padded to a multiple.
 const SPAN: usize = 64;
 
-/// A block of variables of (D.1), the others held fixed.
+/// A block of variables of (D.1), the others held fixed, as signed coefficients `c_k = s_k α_k`
 ///
-/// Its state is `v_k = −s_k ∇_k`: variables that can move up along `s` want a large one, those that can move down a small
-/// one.
+/// ```text
+/// min  ½ c′Kc + ½ Σ ridge_k c_k² − Σ t_k c_k + Σ kink_k |c_k|,   low_k ≤ c_k ≤ high_k                 (B.6)
+/// ```
+///
+/// Its state is `v_k = t_k − u_k − ridge_k c_k`, minus the slope of what is smooth: coefficients that can grow want a large one, those
+/// that can shrink a small one. A kink is the half width ε of a regression's tube, where both sides of a row are one coefficient.
 pub(super) struct Block<T> {
     size: usize,
     stride: usize,
     /// `K[k][l]`, rows of `stride`.
     pub(super) kernel: Vec<T>,
     pub(super) value: Vec<f64>,
-    pub(super) alpha: Vec<f64>,
-    pub(super) upper: Vec<f64>,
-    pub(super) sign: Vec<f64>,
+    pub(super) coefficient: Vec<f64>,
+    pub(super) low: Vec<f64>,
+    pub(super) high: Vec<f64>,
+    pub(super) kink: Vec<f64>,
     pub(super) ridge: Vec<f64>,
+    /// Whether a variable is part of the second sum, where there are two.
+    pub(super) second: Vec<bool>,
     /// `K_kk + ridge_k`, in the precision of the kernel values.
     diagonal: Vec<f32>,
     /// For each sum that is held fixed; the first one where there is one or none.
     ways: [Ways; 2],
-    /// Whether each sign has a sum of its own.
+    /// Whether there are two sums.
     by_sign: bool,
 }
 
-/// 0 where a variable can move up along `s`, −∞ where not, also where it is in another sum; and for down.
+/// What a kink adds to v where a coefficient grows, `v + up`, and to −v where it shrinks, `down − v`; −∞ where it cannot, also where it is
+/// in another sum.
 #[derive(Default)]
 struct Ways {
     up: Vec<f64>,
@@ -102,10 +110,12 @@ impl<T: Real> Block<T> {
             stride: 0,
             kernel: Vec::new(),
             value: Vec::new(),
-            alpha: Vec::new(),
-            upper: Vec::new(),
-            sign: Vec::new(),
+            coefficient: Vec::new(),
+            low: Vec::new(),
+            high: Vec::new(),
+            kink: Vec::new(),
             ridge: Vec::new(),
+            second: Vec::new(),
             diagonal: Vec::new(),
             ways: Default::default(),
             by_sign: false,
@@ -122,12 +132,18 @@ impl<T: Real> Block<T> {
         (self.size, self.stride) = (size, Self::stride(size));
         let stride = self.stride;
         self.kernel.resize(size * stride, T::default());
-        for vector in [&mut self.value, &mut self.alpha, &mut self.upper, &mut self.ridge] {
+        let Block { value, coefficient, low, high, kink, ridge, .. } = self;
+        for vector in [value, coefficient, low, high, kink, ridge] {
             vector.clear();
             vector.resize(stride, 0.0);
         }
-        self.sign.clear();
-        self.sign.resize(stride, 1.0);
+        self.second.clear();
+        self.second.resize(stride, false);
+    }
+
+    /// How many variables it has.
+    pub(super) fn len(&self) -> usize {
+        self.size
     }
 
     /// Fills in what lies below the diagonal from what lies above, group of rows by group.
@@ -156,7 +172,17 @@ impl<T: Real> Block<T> {
         sums
     }
 
-    fn row(&self, k: usize) -> &[T] {
+    /// `v −= K Δc + ridge Δc` for coefficients that have moved by these amounts.
+    pub(super) fn move_by(&mut self, moves: &[(usize, f64)]) {
+        let Block { stride, kernel, value, ridge, .. } = self;
+        let stride = *stride;
+        let terms: Vec<(f64, &[T])> =
+            moves.iter().map(|&(k, change)| (-change, &kernel[k * stride..(k + 1) * stride])).collect();
+        add_rows(&mut value[..stride], &terms);
+        moves.iter().for_each(|&(k, change)| value[k] -= ridge[k] * change);
+    }
+
+    pub(super) fn row(&self, k: usize) -> &[T] {
         &self.kernel[k * self.stride..(k + 1) * self.stride]
     }
 
@@ -165,20 +191,63 @@ impl<T: Real> Block<T> {
     pub(super) fn solve(&mut self, coupling: Coupling, tolerance: f64, most: u64) -> Outcome {
         let own = |k: usize| (Into::<f64>::into(self.row(k)[k]) + self.ridge[k]) as f32;
         self.diagonal = (0..self.stride).map(|k| if k < self.size { own(k) } else { 1.0 }).collect();
-        let nowhere = || vec![f64::NEG_INFINITY; self.stride];
-        self.ways = [(); 2].map(|()| Ways { up: nowhere(), down: nowhere() });
-        self.by_sign = coupling == Coupling::BySign;
-        (0..self.size).for_each(|k| self.note_bounds(k));
+        self.find_ways(coupling);
         pulp::Arch::new().dispatch(Solve { block: self, coupling, tolerance, most })
+    }
+
+    /// The violation (D.2) within the block.
+    pub(super) fn violation(&mut self, coupling: Coupling) -> f64 {
+        self.find_ways(coupling);
+        let ([first, second], value) = (&self.ways, &self.value);
+        let most = |ways: &Ways| {
+            let top = |most: f64, k: usize| most.max(value[k] + ways.up[k]);
+            let bottom = |most: f64, k: usize| most.max(ways.down[k] - value[k]);
+            ((0..self.size).fold(f64::NEG_INFINITY, top), (0..self.size).fold(f64::NEG_INFINITY, bottom))
+        };
+        let (top, bottom) = most(first);
+        match coupling {
+            Coupling::None => top.max(bottom),
+            Coupling::All => top + bottom,
+            Coupling::BySign => {
+                let (other_top, other_bottom) = most(second);
+                (top + bottom).max(other_top + other_bottom)
+            }
+        }
+    }
+
+    /// Finds out where each coefficient can go.
+    fn find_ways(&mut self, coupling: Coupling) {
+        self.by_sign = coupling == Coupling::BySign;
+        for ways in &mut self.ways {
+            for way in [&mut ways.up, &mut ways.down] {
+                way.clear();
+                way.resize(self.stride, f64::NEG_INFINITY);
+            }
+        }
+        (0..self.size).for_each(|k| self.note_bounds(k));
     }
 
     #[inline(always)]
     fn note_bounds(&mut self, k: usize) {
-        let (grow, shrink) = (self.alpha[k] < self.upper[k], self.alpha[k] > 0.0);
-        let (up, down) = if self.sign[k] > 0.0 { (grow, shrink) } else { (shrink, grow) };
-        let ways = &mut self.ways[usize::from(self.by_sign && self.sign[k] > 0.0)];
-        ways.up[k] = if up { 0.0 } else { f64::NEG_INFINITY };
-        ways.down[k] = if down { 0.0 } else { f64::NEG_INFINITY };
+        let (coefficient, kink) = (self.coefficient[k], self.kink[k]);
+        let ways = &mut self.ways[usize::from(self.by_sign && self.second[k])];
+        // Towards 0 a kink helps, away from it it is in the way.
+        let up = if coefficient < 0.0 { kink } else { -kink };
+        let down = if coefficient > 0.0 { kink } else { -kink };
+        ways.up[k] = if coefficient < self.high[k] { up } else { f64::NEG_INFINITY };
+        ways.down[k] = if coefficient > self.low[k] { down } else { f64::NEG_INFINITY };
+    }
+
+    /// Where a coefficient ends that grows: at its bound, or at a kink.
+    #[inline(always)]
+    pub(super) fn end_above(&self, k: usize) -> f64 {
+        if self.kink[k] > 0.0 && self.coefficient[k] < 0.0 { 0.0 } else { self.high[k] }
+    }
+
+    /// Where a coefficient ends that shrinks.
+    #[inline(always)]
+    pub(super) fn end_below(&self, k: usize) -> f64 {
+        if self.kink[k] > 0.0 && self.coefficient[k] > 0.0 { 0.0 } else { self.low[k] }
     }
 
     /// A step is one of the sum that violates more.
@@ -197,7 +266,7 @@ impl<T: Real> Block<T> {
             let up = found[sum].place;
             let Some(down) = self.partner(simd, sum, found[sum]) else { break };
             steps += 1;
-            let Some(size) = self.move_pair(up, down) else { return Outcome { steps, unbounded: true } };
+            let Some(size) = self.move_pair(up, down, sum) else { return Outcome { steps, unbounded: true } };
             if size == 0.0 {
                 break;
             }
@@ -289,35 +358,29 @@ impl<T: Real> Block<T> {
 
     /// (D.4): the exact step along the segment, clipped; `None` when it has no end.
     #[inline(always)]
-    fn move_pair(&mut self, i: usize, j: usize) -> Option<f64> {
+    fn move_pair(&mut self, i: usize, j: usize, sum: usize) -> Option<f64> {
         let own = |k: usize| -> f64 { Into::<f64>::into(self.row(k)[k]) + self.ridge[k] };
         let cross: f64 = self.row(i)[j].into();
         let curvature = own(i) + own(j) - 2.0 * cross;
-        let slope = self.value[i] - self.value[j];
-        let room = |k: usize, direction: f64| {
-            if direction > 0.0 { self.upper[k] - self.alpha[k] } else { self.alpha[k] }
-        };
-        let (room_i, room_j) = (room(i, self.sign[i]), room(j, -self.sign[j]));
+        let slope = self.value[i] + self.ways[sum].up[i] - (self.value[j] - self.ways[sum].down[j]);
+        let (end_i, end_j) = (self.end_above(i), self.end_below(j));
+        let (before_i, before_j) = (self.coefficient[i], self.coefficient[j]);
+        let (room_i, room_j) = (end_i - before_i, before_j - end_j);
         let room = room_i.min(room_j);
         let wanted = if curvature > 0.0 { slope / curvature } else { f64::INFINITY };
         let size = 1.0 + own(i).abs() + own(j).abs();
         if !(wanted.min(room) * size < HUGE) {
             return None;
         }
-        let target = |k: usize, room_k: f64, direction: f64| {
-            // At the end of the segment the bound itself, not a sum that rounds next to it.
-            if wanted >= room && room_k <= room {
-                if direction > 0.0 { self.upper[k] } else { 0.0 }
-            } else {
-                (self.alpha[k] + direction * wanted.min(room)).clamp(0.0, self.upper[k])
-            }
-        };
-        let (alpha_i, alpha_j) = (target(i, room_i, self.sign[i]), target(j, room_j, -self.sign[j]));
-        let step = self.sign[i] * (alpha_i - self.alpha[i]);
-        (self.alpha[i], self.alpha[j]) = (alpha_i, alpha_j);
+        let step = wanted.min(room);
+        // At the end of the segment the bound itself, not a sum that rounds next to it.
+        let ends = |room: f64| wanted >= room && room <= step;
+        let after_i = if ends(room_i) { end_i } else { (before_i + step).min(end_i) };
+        let after_j = if ends(room_j) { end_j } else { (before_j - step).max(end_j) };
+        (self.coefficient[i], self.coefficient[j]) = (after_i, after_j);
         self.note_bounds(i);
         self.note_bounds(j);
-        Some(step)
+        Some(after_i - before_i)
     }
 
     /// Without a coupled sum: the variable that gains most by itself, to its own minimum.
@@ -327,10 +390,7 @@ impl<T: Real> Block<T> {
         while steps < most {
             let (mut best, mut place, mut violation) = (0.0, usize::MAX, 0.0f64);
             for k in 0..self.size {
-                // Up along s raises v's variable when v > 0, down when v < 0.
-                let value = self.value[k];
-                let bound = if value > 0.0 { self.ways[0].up[k] } else { self.ways[0].down[k] };
-                let pull = if bound == 0.0 { value.abs() } else { 0.0 };
+                let pull = (self.value[k] + self.ways[0].up[k]).max(self.ways[0].down[k] - self.value[k]).max(0.0);
                 violation = violation.max(pull);
                 let gain = pull * pull / f64::from(self.diagonal[k]).max(TINY);
                 if gain > best {
@@ -342,17 +402,22 @@ impl<T: Real> Block<T> {
             }
             steps += 1;
             let own: f64 = Into::<f64>::into(self.row(place)[place]) + self.ridge[place];
-            let descent = self.sign[place] * self.value[place];
-            let wanted = if own > 0.0 { descent / own } else { descent.signum() * f64::INFINITY };
-            let alpha = (self.alpha[place] + wanted).clamp(0.0, self.upper[place]);
-            if !(alpha * (1.0 + own.abs()) < HUGE) {
+            let before = self.coefficient[place];
+            let (up, down) = (self.value[place] + self.ways[0].up[place], self.ways[0].down[place] - self.value[place]);
+            let wanted = |pull: f64| if own > 0.0 { pull / own } else { f64::INFINITY };
+            let after = if up > down {
+                (before + wanted(up)).min(self.end_above(place))
+            } else {
+                (before - wanted(down)).max(self.end_below(place))
+            };
+            if !(after.abs() * (1.0 + own.abs()) < HUGE) {
                 return Outcome { steps, unbounded: true };
             }
-            let step = self.sign[place] * (alpha - self.alpha[place]);
+            let step = after - before;
             if step == 0.0 {
                 break;
             }
-            self.alpha[place] = alpha;
+            self.coefficient[place] = after;
             self.note_bounds(place);
             let stride = self.stride;
             let (row, value) = (&self.kernel[place * stride..][..stride], &mut self.value[..stride]);
@@ -376,8 +441,8 @@ mod tests {
         for k in 0..size {
             block.kernel[k * Block::<f64>::stride(size) + k] = 1.0;
             block.value[k] = ((k * 37 % 101) as f64 - 50.0) / 40.0;
-            block.sign[k] = if k % 3 == 0 { -1.0 } else { 1.0 };
-            (block.alpha[k], block.upper[k]) = (0.5, 1.0);
+            block.second[k] = k % 3 != 0;
+            (block.coefficient[k], block.low[k], block.high[k]) = (0.5, 0.0, 1.0);
         }
         block
     }
@@ -388,21 +453,46 @@ mod tests {
             let (before, mut block) = (unit_block(150), unit_block(150));
             let outcome = block.solve(coupling, 1e-9, 100_000);
             assert!(outcome.steps > 0 && !outcome.unbounded);
-            let groups: &[&[f64]] = if coupling == Coupling::All { &[&[-1.0, 1.0]] } else { &[&[-1.0], &[1.0]] };
+            let groups: &[&[bool]] = if coupling == Coupling::All { &[&[false, true]] } else { &[&[false], &[true]] };
             for group in groups {
-                let own: Vec<usize> = (0..150).filter(|&k| group.contains(&block.sign[k])).collect();
-                let moved: f64 = own.iter().map(|&k| block.sign[k] * (block.alpha[k] - 0.5)).sum();
+                let own: Vec<usize> = (0..150).filter(|&k| group.contains(&block.second[k])).collect();
+                let moved: f64 = own.iter().map(|&k| block.coefficient[k] - 0.5).sum();
                 assert!(moved.abs() < 1e-12, "{coupling:?}: the sum moved by {moved}");
                 let (mut most, mut least) = (f64::NEG_INFINITY, f64::INFINITY);
                 for k in own {
-                    let value = before.value[k] - block.sign[k] * (block.alpha[k] - 0.5);
+                    let value = before.value[k] - (block.coefficient[k] - 0.5);
                     assert!((value - block.value[k]).abs() < 1e-12, "{coupling:?}: v of {k}");
-                    let (grow, shrink) = (block.alpha[k] < 1.0, block.alpha[k] > 0.0);
-                    let (up, down) = if block.sign[k] > 0.0 { (grow, shrink) } else { (shrink, grow) };
-                    most = if up { most.max(value) } else { most };
-                    least = if down { least.min(value) } else { least };
+                    most = if block.coefficient[k] < 1.0 { most.max(value) } else { most };
+                    least = if block.coefficient[k] > 0.0 { least.min(value) } else { least };
                 }
                 assert!(most - least <= 1e-9, "{coupling:?}: {most} above {least}");
+            }
+            assert!(block.violation(coupling) <= 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_kink_holds_coefficients_at_zero_that_pull_less_than_its_width() {
+        for coupling in [Coupling::All, Coupling::None] {
+            let (before, mut block) = (unit_block(150), unit_block(150));
+            block.low.fill(-1.0);
+            block.kink[..150].fill(0.3);
+            block.coefficient.fill(0.0);
+            block.solve(coupling, 1e-10, 100_000);
+            assert!(block.violation(coupling) <= 1e-10);
+            assert!(block.coefficient.iter().filter(|c| **c == 0.0).count() > 30);
+            // With K the unit matrix each coefficient is the soft threshold of v less the level b, within its bounds.
+            let level = if coupling == Coupling::None {
+                0.0
+            } else {
+                let inside =
+                    (0..150).find(|&k| block.coefficient[k].abs() > 0.0 && block.coefficient[k].abs() < 1.0).unwrap();
+                before.value[inside] - block.coefficient[inside] - 0.3 * block.coefficient[inside].signum()
+            };
+            for k in 0..150 {
+                let pull = before.value[k] - level;
+                let expected = (pull.signum() * (pull.abs() - 0.3).max(0.0)).clamp(-1.0, 1.0);
+                assert!((block.coefficient[k] - expected).abs() < 1e-9, "{coupling:?} {k}");
             }
         }
     }
@@ -412,8 +502,8 @@ mod tests {
         for coupling in [Coupling::All, Coupling::BySign, Coupling::None] {
             assert_eq!(unit_block(0).solve(coupling, 1e-9, 100).steps, 0);
             let mut fixed = unit_block(70);
-            fixed.alpha.fill(0.0);
-            fixed.upper.fill(0.0);
+            fixed.coefficient.fill(0.0);
+            fixed.high.fill(0.0);
             assert_eq!(fixed.solve(coupling, 1e-9, 100).steps, 0);
         }
     }

@@ -42,11 +42,7 @@ impl<T: Real> Engine<'_, T> {
         if self.look_again(levels, &mut poll)? {
             return ControlFlow::Continue(());
         }
-        if self.whole && self.loaded.len() == self.alpha.len() {
-            self.renew_from_block();
-        } else {
-            self.renew(&mut poll)?;
-        }
+        self.renew(&mut poll)?;
         self.walk.renewals += 1;
         let levels = self.view().levels(0..self.alpha.len());
         if levels.violation <= tolerance {
@@ -227,18 +223,5 @@ impl<T: Real> Engine<'_, T> {
             self.match_twin(k);
         }
         error
-    }
-
-    /// The same where the block holds all kernel values in double precision.
-    fn renew_from_block(&mut self) {
-        let coefficient = |&k: &u32| self.problem.signs()[k as usize] * self.alpha[k as usize];
-        let coefficients: Vec<f64> = self.loaded.iter().map(coefficient).collect();
-        let sums = self.block.products(&coefficients);
-        let values = self.loaded.iter().zip(sums).map(|(&k, sum)| (k as usize, self.value_of(k as usize, sum)));
-        for (k, value) in values.collect::<Vec<_>>() {
-            self.value[k] = value;
-        }
-        let sums = self.sums();
-        self.rows.replace(|row, _| sums[row as usize]);
     }
 }

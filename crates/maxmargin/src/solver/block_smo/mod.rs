@@ -37,6 +37,7 @@ mod block;
 mod check;
 mod choice;
 mod exact;
+mod free;
 mod rows;
 mod sample;
 mod slab;
@@ -44,6 +45,7 @@ mod slots;
 mod snapshot;
 mod twins;
 mod values;
+mod whole;
 
 use std::ops::ControlFlow;
 
@@ -76,10 +78,8 @@ pub(crate) const WHOLE_ROWS: usize = 1280;
 /// The block is solved to this part of the whole's violation.
 const INNER: f64 = 0.1;
 
-/// A block of all variables is solved to this part of the tolerance; one of all that are active, in single precision, to this
-/// part.
-const WHOLE: f64 = 0.9;
-const WHOLE_SINGLE: f64 = 0.5;
+/// A block of all variables that are active is solved to this part of the tolerance.
+const ALL_ACTIVE: f64 = 0.5;
 
 /// Steps within a block, for each of its variables, at most.
 const STEPS_A_VARIABLE: u64 = 8;
@@ -100,6 +100,9 @@ const WORK_A_POLL: f64 = 2e8;
 
 /// Steps without a gain that is more than rounding, after which `smo` takes over.
 const STALL: u64 = 50_000;
+
+/// What a kernel value costs in double precision at the end, beside one in single precision on the way, the certificate included.
+const OF_ENDING: f64 = 2.5;
 
 /// Blocks between two computations of the gap, which is for show.
 const GAP_EVERY: u64 = 8;
@@ -155,10 +158,15 @@ fn solve_dual(
     control: &mut dyn Control,
 ) -> DualSolution {
     let tiles = Tiles::<f64>::new(problem.gram().kernel(), problem.gram().points());
-    let double = settings.precision == Precision::Double || is_whole(problem, &tiles) || !fits_single(problem);
-    let end = match double {
-        true => run::<f64>(problem, settings, memory, start, control),
-        false => run::<f32>(problem, settings, memory, start, control),
+    let end = if whole::size(problem) <= WHOLE_ROWS.min(sizes(&tiles).1 as usize) {
+        match whole::solve(problem, &tiles, settings, start, control) {
+            Ok(solution) => End::Solution(solution),
+            Err((alpha, iterations)) => End::HandedOver { alpha, iterations },
+        }
+    } else if settings.precision == Precision::Double || !fits_single(problem) {
+        run::<f64>(problem, settings, memory, start, control)
+    } else {
+        run::<f32>(problem, settings, memory, start, control)
     };
     match end {
         End::Solution(solution) => solution,
@@ -208,11 +216,6 @@ fn sizes<T: Real>(tiles: &Tiles<'_, T>) -> (u64, u64) {
     }
 }
 
-/// Whether one block holds the problem, in double precision.
-fn is_whole<T: Real>(problem: &DualProblem<'_>, tiles: &Tiles<'_, T>) -> bool {
-    problem.len() <= WHOLE_ROWS.min(sizes(tiles).1 as usize)
-}
-
 /// How the engine ends.
 enum End {
     Solution(DualSolution),
@@ -245,13 +248,13 @@ struct Engine<'a, T: Real> {
     /// The first block and the largest.
     sizes: (u64, u64),
     dear: bool,
-    /// Whether one block holds the problem, in double precision.
-    whole: bool,
     /// What u still lacks before the first block.
     pending: Vec<Move>,
     /// No point of a convex problem has a lower objective.
     floor: f64,
     walk: Walk,
+    /// Kernel values that were computed or added so far, for [`Progress::ending`] alone.
+    work: f64,
 }
 
 /// Counters that the way depends on.
@@ -291,13 +294,12 @@ impl<'a, T: Real> Engine<'a, T> {
             loaded: Vec::new(),
             sizes: sizes(&tiles),
             dear,
-            whole: false,
             pending: Vec::new(),
             floor: floor(problem),
             walk: Walk::default(),
+            work: 0.0,
         };
         engine.walk.size = engine.sizes.0;
-        engine.whole = T::IS_DOUBLE && is_whole(problem, &tiles);
         let alpha = match start {
             Start::Scratch | Start::Weights { .. } => problem.start().to_vec(),
             Start::Alpha(alpha) => feasible(problem, &alpha),
@@ -311,6 +313,13 @@ impl<'a, T: Real> Engine<'a, T> {
         engine
     }
 
+    /// What the sums in double precision cost that every end needs, beside the work so far.
+    fn ending(&self) -> f64 {
+        let support = self.alpha.iter().filter(|&&alpha| alpha > 0.0).count() as f64;
+        let values = support * self.twins.rows() as f64;
+        if self.work > 0.0 { OF_ENDING * values / self.work } else { 0.0 }
+    }
+
     /// Brings u to the start, where that is not 0. A break leaves no snapshot: there is nothing to go on from yet.
     fn begin(&mut self, control: &mut dyn Control) -> ControlFlow<Stop> {
         let pending = std::mem::take(&mut self.pending);
@@ -318,6 +327,7 @@ impl<'a, T: Real> Engine<'a, T> {
             return ControlFlow::Continue(());
         }
         let at_once = ((WORK_A_POLL / (self.rows.active() as f64 * self.tiles.cost())) as usize).max(1);
+        self.work += pending.len() as f64 * self.rows.active() as f64;
         for part in pending.chunks(at_once) {
             control.poll(Progress::default())?;
             self.rows.add_passing(part);
@@ -344,17 +354,18 @@ impl<'a, T: Real> Engine<'a, T> {
                 iteration: self.walk.steps,
                 violation: Some(levels.violation.max(0.0)),
                 gap,
+                ending: self.ending(),
                 ..Progress::default()
             };
             if let ControlFlow::Break(stop) = poll_keeping(control, progress, || self.snapshot()) {
                 break stop;
             }
-            let step = if levels.violation <= settings.tolerance {
-                self.check(levels, settings.tolerance, progress, control)
+            let step = if levels.violation <= settings.tolerance() {
+                self.check(levels, settings.tolerance(), progress, control)
             } else if self.walk.steps >= cap {
                 break Stop::IterationLimit;
             } else {
-                self.step(levels, settings.tolerance, cap, progress, control)
+                self.step(levels, settings.tolerance(), cap, progress, control)
             };
             match step {
                 ControlFlow::Continue(()) => {}
@@ -391,13 +402,8 @@ impl<'a, T: Real> Engine<'a, T> {
         self.load_block();
         // Nothing but the block moves: then its optimum is the problem's.
         let all_active = self.working.len() == self.active().count();
-        let target = if self.whole {
-            WHOLE * tolerance
-        } else if all_active {
-            WHOLE_SINGLE * tolerance
-        } else {
-            (INNER * levels.violation).max(INNER * tolerance)
-        };
+        let target =
+            if all_active { ALL_ACTIVE * tolerance } else { (INNER * levels.violation).max(INNER * tolerance) };
         let most = (STEPS_A_VARIABLE * self.working.len() as u64).min(cap - self.walk.steps);
         let outcome = self.block.solve(self.problem.coupling(), target, most);
         self.walk.steps += outcome.steps;
@@ -406,13 +412,15 @@ impl<'a, T: Real> Engine<'a, T> {
             return ControlFlow::Break(None);
         }
         let (moves, gain) = self.moves();
+        self.work += moves.len() as f64 * self.rows.active() as f64 + (self.working.len() * self.working.len()) as f64;
         self.walk.objective -= gain;
         if moves.is_empty() || !(gain.is_finite() && self.walk.objective >= 2.0 * self.floor) {
             // In this precision the kernel is none: what was gained is not there.
             return ControlFlow::Break(None);
         }
-        for (&variable, &alpha) in self.working.iter().zip(&self.block.alpha) {
-            self.alpha[variable as usize] = alpha;
+        for (&variable, &coefficient) in self.working.iter().zip(&self.block.coefficient) {
+            // Never −0.
+            self.alpha[variable as usize] = self.problem.signs()[variable as usize] * coefficient + 0.0;
         }
         self.walk.idle_steps = if gain > 4.0 * f64::EPSILON * self.walk.objective.abs() {
             0
@@ -546,10 +554,11 @@ impl<'a, T: Real> Engine<'a, T> {
         let problem = self.problem;
         for (k, &variable) in self.working.iter().enumerate() {
             let variable = variable as usize;
+            let (sign, upper) = (problem.signs()[variable], problem.upper()[variable]);
             self.block.value[k] = self.value[variable];
-            self.block.alpha[k] = self.alpha[variable];
-            self.block.upper[k] = problem.upper()[variable];
-            self.block.sign[k] = problem.signs()[variable];
+            self.block.coefficient[k] = sign * self.alpha[variable];
+            (self.block.low[k], self.block.high[k]) = if sign > 0.0 { (0.0, upper) } else { (-upper, 0.0) };
+            self.block.second[k] = sign > 0.0;
             self.block.ridge[k] = problem.ridge()[variable];
         }
     }
@@ -557,12 +566,8 @@ impl<'a, T: Real> Engine<'a, T> {
     fn load_kernel(&mut self) {
         let (gram, block) = (self.problem.gram(), &mut self.block);
         let rows: Vec<usize> = self.working.iter().map(|&k| self.problem.rows()[k as usize]).collect();
-        let shared = gram.shared().filter(|_| self.whole);
-        if shared.is_some_and(|shared| values::fill_from(block, shared, &self.tiles, gram, &rows)) {
-            return;
-        }
         // Half of the values may be dearer than a look at the other half.
-        values::fill(block, &self.tiles, gram, &rows, self.dear || self.whole);
+        values::fill(block, &self.tiles, gram, &rows, self.dear);
     }
 
     /// What moved in the block, and by how much that lowers the objective: `½ Σ s_k Δα_k (v_k before + v_k after)`.
@@ -570,9 +575,8 @@ impl<'a, T: Real> Engine<'a, T> {
         let (mut amounts, mut gain) = (Vec::new(), 0.0);
         for (k, &variable) in self.working.iter().enumerate() {
             let variable = variable as usize;
-            let delta = self.block.alpha[k] - self.alpha[variable];
-            if delta != 0.0 {
-                let amount = self.problem.signs()[variable] * delta;
+            let amount = self.block.coefficient[k] - self.problem.signs()[variable] * self.alpha[variable];
+            if amount != 0.0 {
                 gain += 0.5 * amount * (self.value[variable] + self.block.value[k]);
                 amounts.push((variable, amount));
             }

@@ -49,7 +49,7 @@ pub(super) fn start<T: Real>(
     }
     let list: Vec<usize> = (0..problem.len()).step_by(ONE_OF).collect();
     let sample = sample(problem, &list)?;
-    let loose = Settings { tolerance: LOOSER * settings.tolerance, ..settings.clone() };
+    let loose = Settings { tolerance: Some(LOOSER * settings.tolerance()), ..settings.clone() };
     // The violation of a sample is none of the whole, and its snapshots are not ours.
     let mut quiet = |_: Progress| control.poll(Progress::default());
     let found = solve_dual(&sample, &loose, memory, Start::Scratch, &mut quiet);

@@ -80,7 +80,7 @@ impl<'p, 'a> Check<'p, 'a> {
         let problem = self.problem;
         let terms = problem.dual_terms(&climb.coefficients);
         let folded = if problem.bias == Bias::Folded { climb.sum * climb.sum } else { 0.0 };
-        (terms - 0.5 * (dot(&climb.weights, &climb.weights) + folded) + gap).abs().max(1.0)
+        (terms - 0.5 * (dot(&climb.weights, &climb.weights) + folded) + gap).abs()
     }
 
     /// Primal and gap at the mended coefficients.

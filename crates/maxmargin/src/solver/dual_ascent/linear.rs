@@ -313,15 +313,15 @@ impl<const L: usize> Lanes<L> {
         let left = if explicit { self.strength * self.at.sums[number] } else { 0.0 };
         self.multipliers[number] += left; // (DA.2)
         self.lanes[number].outward = if violation > 0.0 { violation } else { f64::INFINITY };
-        let still = moved.sqrt() <= settings.tolerance * size.sqrt().max(1.0);
+        let still = moved.sqrt() <= settings.tolerance() * size.sqrt().max(1.0);
         let stalled = whole && moved == 0.0 && left == 0.0;
-        let all_again = match settings.gap {
+        let all_again = match settings.linear_gap() {
             Some(target) => {
                 let climb = self.of(number);
                 let primal = check.primal_of(gap, &climb);
                 if gap <= LIKELY * target * primal || moved == 0.0 {
                     let found = check.at(&climb);
-                    if found.gap <= target * found.primal.abs().max(1.0) {
+                    if found.gap <= target * found.primal.abs() {
                         return self.end(number, Stop::Converged);
                     }
                     if stalled {
@@ -333,9 +333,9 @@ impl<const L: usize> Lanes<L> {
                     false
                 }
             }
-            None if violation.max(left.abs()) <= settings.tolerance && (still || moved == 0.0) => {
+            None if violation.max(left.abs()) <= settings.tolerance() && (still || moved == 0.0) => {
                 // The sweep saw each violation before later steps moved: the claim is checked at the end point.
-                if whole && check.violation_at(&self.of(number)) <= settings.tolerance {
+                if whole && check.violation_at(&self.of(number)) <= settings.tolerance() {
                     return self.end(number, Stop::Converged);
                 }
                 if stalled {

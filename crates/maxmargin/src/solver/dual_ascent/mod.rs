@@ -273,10 +273,10 @@ fn ascend(
         sweeps += 1;
         outward = if violation > 0.0 { violation } else { f64::INFINITY };
         let norm = alpha.iter().map(|value| value * value).sum::<f64>().sqrt();
-        let still = moved.sqrt() <= settings.tolerance * norm.max(1.0);
-        if violation <= settings.tolerance && (still || moved == 0.0) {
+        let still = moved.sqrt() <= settings.tolerance() * norm.max(1.0);
+        if violation <= settings.tolerance() && (still || moved == 0.0) {
             // The sweep saw each violation before later steps moved: the claim is checked at the end point.
-            if whole && dual.violation(&alpha, &gradient(dual, &keeper, &alpha)) <= settings.tolerance {
+            if whole && dual.violation(&alpha, &gradient(dual, &keeper, &alpha)) <= settings.tolerance() {
                 break Stop::Converged;
             }
             if whole && moved == 0.0 {

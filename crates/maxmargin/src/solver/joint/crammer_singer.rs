@@ -50,11 +50,11 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::{JointSolution, JointStart};
-use crate::certificate::joint::{AT_BOUND, ClassAlpha, row_violation};
+use crate::certificate::joint::{ClassAlpha, row_violation};
 use crate::class_products::Pass;
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, JointProblem};
+use crate::problem::{AT_BOUND, Bias, JointProblem};
 use crate::solver::{Settings, SolverKind, requirements};
 
 /// The most sweeps unless the settings say otherwise.
@@ -245,7 +245,7 @@ impl<'p> Ascent<'p> {
         let (mut best, mut idle) = (f64::INFINITY, 0);
         let explicit = problem.bias() == Bias::Explicit;
         // As long as b moves, its centre is not worth more than a part of that.
-        let mut wanted = if explicit { settings.tolerance.max(FIRST_TOLERANCE) } else { settings.tolerance };
+        let mut wanted = if explicit { settings.tolerance().max(FIRST_TOLERANCE) } else { settings.tolerance() };
         self.weights_of_alpha(&mut || control.poll(progress))?;
         loop {
             progress.iteration = *iterations;
@@ -278,13 +278,13 @@ impl<'p> Ascent<'p> {
                     let ready = found <= wanted;
                     let moved = self.moved();
                     found = found.max(moved);
-                    if ready && found > settings.tolerance {
+                    if ready && found > settings.tolerance() {
                         self.follow();
-                        wanted = (PART_OF_MOVE * moved).clamp(settings.tolerance, FIRST_TOLERANCE);
+                        wanted = (PART_OF_MOVE * moved).clamp(settings.tolerance(), FIRST_TOLERANCE);
                     }
                 }
                 progress.violation = Some(found);
-                if found <= settings.tolerance {
+                if found <= settings.tolerance() {
                     return ControlFlow::Continue(Stop::Converged);
                 }
                 if limit {

@@ -252,8 +252,8 @@ fn descend(
             let left = gap_left(problem, &point);
             progress.gap = Some(left);
             poll(control, progress)?;
-            let relative = settings.gap.unwrap_or(settings.tolerance * settings.tolerance);
-            let enough = relative * point.objective.abs().max(1.0);
+            let relative = settings.linear_gap().unwrap_or(settings.tolerance() * settings.tolerance());
+            let enough = relative * point.objective.abs();
             if left <= enough && is_certified(problem, &point, enough) {
                 return ControlFlow::Continue(Stop::Converged);
             }
@@ -382,7 +382,7 @@ fn without_penalty(
             return ControlFlow::Continue(Some(Stop::Diverged));
         }
     }
-    ControlFlow::Continue(match change <= settings.tolerance {
+    ControlFlow::Continue(match change <= settings.tolerance() {
         true => Some(Stop::Converged),
         false if !change.is_finite() => Some(Stop::Stalled),
         false => None,

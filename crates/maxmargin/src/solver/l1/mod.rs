@@ -207,12 +207,12 @@ impl<'p, 'a> Search<'p, 'a> {
                 ..Progress::default()
             };
             control.poll(progress)?;
-            let done = match settings.gap {
+            let done = match settings.linear_gap() {
                 Some(target) => {
-                    let target = target * found.primal.abs().max(1.0);
+                    let target = target * found.primal.abs();
                     self.least_gap(&found) <= target && self.gap(&found) <= target
                 }
-                None => violation <= settings.tolerance,
+                None => violation <= settings.tolerance(),
             };
             if done {
                 return ControlFlow::Continue(Stop::Converged);

@@ -100,7 +100,7 @@ pub(crate) fn solve_network(
     for start in 0..starts {
         let mut descent = Descent::new(objective.draw(&mut random));
         let done = iterations;
-        let found = descend(&mut descent, limit, settings.tolerance, &mut |at, steps, largest| {
+        let found = descend(&mut descent, limit, settings.tolerance(), &mut |at, steps, largest| {
             let progress = Progress { iteration: done + steps, violation: largest, ..Progress::default() };
             objective.value_and_gradient(at, &mut || control.poll(progress))
         });

@@ -197,7 +197,7 @@ fn a_weight_is_a_number_of_copies_and_0_is_absence() {
     let copied = data.select_rows(&copies);
     let mut params = params(&[4]);
     params.penalty = Penalty::C(1.0);
-    params.settings = Settings { tolerance: 1e-7, starts: 1, ..params.settings };
+    params.settings = Settings { tolerance: Some(1e-7), starts: 1, ..params.settings };
     let (one, other) = (fit(&weighted, params.clone()), fit(&copied, params));
     let (a, b) = (objective(&one, &weighted, 1.0), objective(&other, &copied, 1.0));
     assert!((a - b).abs() < 1e-6 * a, "{a} {b}");

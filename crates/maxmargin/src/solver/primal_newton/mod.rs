@@ -60,6 +60,7 @@ use std::ops::ControlFlow;
 
 use super::start::Start;
 use super::{Decision, Settings, Solution, SolverKind, requirements};
+use crate::certificate::relative_gap;
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{
@@ -88,6 +89,9 @@ const ROUGH_GAIN: f64 = 1e-2;
 const ROUGH_GAP: f64 = 3e-2;
 /// The coefficients that a step has foreseen are looked at when the step was to gain less than so many times the gap that is asked for.
 const LIKELY: f64 = 10.0;
+/// Multiplications of a step that is nearly free, and the part that a further one must leave of the gap to be worth it.
+const FREE_STEP: f64 = 4e5;
+const MORE_DIGITS: f64 = 0.1;
 /// The part of a gradient that conjugate gradients may leave at first.
 const LEAST_ACCURACY: f64 = 0.3;
 
@@ -293,8 +297,9 @@ impl<'p, 'a> Search<'p, 'a> {
         let mut found = self.look(start.as_ref());
         let first = *self.first.get_or_insert(self.size(&found).sqrt());
         let (mut best, mut idle) = (f64::INFINITY, 0);
+        let mut last_measure = f64::INFINITY;
         let target = match goal {
-            Goal::Settings(settings) => settings.gap,
+            Goal::Settings(settings) => settings.linear_gap(),
             Goal::Rough => None,
         };
         let most_steps = match goal {
@@ -303,7 +308,7 @@ impl<'p, 'a> Search<'p, 'a> {
         };
         loop {
             let violation = self.violation(&found);
-            let relative = found.gap / found.primal.abs().max(1.0);
+            let relative = relative_gap(found.gap, found.primal);
             let progress = match goal {
                 Goal::Settings(_) => Progress {
                     iteration: self.steps,
@@ -314,17 +319,17 @@ impl<'p, 'a> Search<'p, 'a> {
                 Goal::Rough => Progress::default(),
             };
             control.poll(progress)?;
-            let done = match goal {
-                Goal::Settings(&Settings { gap: Some(target), .. }) => {
-                    let enough = target * found.primal.abs().max(1.0);
+            let done = match (goal, target) {
+                (Goal::Settings(_), Some(target)) => {
+                    let enough = target * found.primal.abs();
                     found.gap <= enough && self.mended_gap(&found) <= enough
                         || found.foreseen && self.takes_foreseen(&mut found, enough)
                 }
-                Goal::Settings(settings) => violation <= settings.tolerance,
+                (Goal::Settings(settings), None) => violation <= settings.tolerance(),
                 // Of a smooth loss the last step is known before it is taken, below.
-                Goal::Rough => !self.problem.loss.is_smooth() && relative <= ROUGH_GAP,
+                (Goal::Rough, _) => !self.problem.loss.is_smooth() && relative <= ROUGH_GAP,
             };
-            if done {
+            if done && !self.goes_on(goal, &found, &mut last_measure) {
                 return ControlFlow::Continue(Stop::Converged);
             }
             if self.steps >= most_steps {
@@ -362,7 +367,7 @@ impl<'p, 'a> Search<'p, 'a> {
                 self.point.add(1.0, &direction);
                 return ControlFlow::Continue(Stop::Converged);
             }
-            let enough = target.map_or(0.0, |target| target * found.primal.abs().max(1.0));
+            let enough = target.map_or(0.0, |target| target * found.primal.abs());
             let foresees = self.problem.loss == RowLoss::Logistic && gain <= LIKELY * enough;
             self.state.foreseen = self.problem.workers.zeros(if foresees { self.problem.len() } else { 0 });
             let last = self.point.clone();
@@ -373,6 +378,17 @@ impl<'p, 'a> Search<'p, 'a> {
             }
             self.steps += 1;
         }
+    }
+
+    /// Whether the search goes on though its goal is met: on small problems the last digits are nearly free, as long as each step brings
+    /// some.
+    fn goes_on(&self, goal: Goal<'_>, found: &Found, last: &mut f64) -> bool {
+        let (rows, columns) = (self.problem.len() as f64, self.problem.columns() as f64);
+        let is_small = rows * columns * columns <= FREE_STEP;
+        let gap = found.gap.abs();
+        let gains = gap < MORE_DIGITS * *last && gap > f64::EPSILON * found.primal.abs();
+        *last = gap;
+        matches!(goal, Goal::Settings(_)) && is_small && gains
     }
 
     /// Back to a point whose numbers were finite; to 0 where its coefficients are not.

@@ -172,13 +172,14 @@ fn kernels_hard_margins_and_no_penalty_are_refused() {
 }
 
 #[test]
-fn a_gap_is_refused_by_those_who_do_not_stop_at_one() {
+fn a_gap_is_refused_by_those_who_have_none() {
     let settings = Settings { gap: Some(1e-3), ..Settings::default() };
     Fixture::new(&separable(), 1.0).with(|problem| {
-        let error = crate::solver::supports(SolverKind::Smo, problem, &settings).unwrap_err();
-        assert_eq!(error.to_string(), "the solver smo stops at a violation, not at a gap");
+        let error = crate::solver::supports(SolverKind::Perceptron, problem, &settings).unwrap_err();
+        assert_eq!(error.to_string(), "the solver perceptron has no gap to stop at");
+        assert!(crate::solver::supports(SolverKind::Smo, problem, &settings).is_ok());
         assert!(crate::solver::supports(SolverKind::PrimalNewton, problem, &settings).is_ok());
-        assert_eq!(crate::solver::choose(problem, &settings).0, SolverKind::PrimalNewton);
+        assert_eq!(crate::solver::choose(problem).0, SolverKind::PrimalNewton);
     });
 }
 

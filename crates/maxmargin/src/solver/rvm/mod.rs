@@ -194,7 +194,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 self.notes.push("the mode could not be found in this arithmetic".into());
                 return ControlFlow::Continue(Stop::Stalled);
             };
-            let least = self.settings.tolerance.max(ROUNDING * mode.log_evidence.abs().max(1.0));
+            let least = self.settings.tolerance().max(ROUNDING * mode.log_evidence.abs().max(1.0));
             let mut found = self.best_of_own(&mode).filter(|(gain, _)| *gain > least);
             let mut kept_away = 0.0;
             if found.is_none() {
@@ -240,7 +240,7 @@ impl<'a, 'p> Search<'a, 'p> {
             ));
             return Stop::Stalled;
         }
-        if least > self.settings.tolerance { Stop::Stalled } else { Stop::Converged }
+        if least > self.settings.tolerance() { Stop::Stalled } else { Stop::Converged }
     }
 
     /// The mode of the functions that are there; `None` when there is no finite one.

@@ -1,0 +1,241 @@
+//! Newton's method on the coefficients of a block that lie between their bounds, the others held fixed.
+//!
+//! With F the free coefficients, `e_k = v_k − kink_k sign(c_k)` and the sums of (B.6) held fixed, the optimum over F is
+//!
+//! ```text
+//! (K_FF + ridge) d + Σ_g λ_g 1_g = e,   1_g′d = 0 for each sum g                                      (B.7)
+//! ```
+//!
+//! one step away, unless a coefficient meets a bound on the way. Then the step ends there, the coefficient leaves F, its row leaves the
+//! factor of the matrix, and the rest goes on. On the way `e ← (1 − t) e + t λ` after the part t of a step, so that no kernel row is
+//! touched before the end.
+//!
+//! Cost: m³/3 multiplications for the factor of m coefficients, about 4m² for each that meets a bound, and m kernel rows at the end.
+
+use faer::{Mat, Side};
+
+use super::block::Block;
+use crate::problem::Coupling;
+
+/// The ridge that is tried first, as a part of the largest diagonal entry times m, the factor to the next one, and the largest.
+const FIRST_RIDGE: f64 = 1e-15;
+const NEXT_RIDGE: f64 = 100.0;
+const LAST_RIDGE: f64 = 1e-5;
+
+/// What a factor costs, and a coefficient that leaves, in multiplications that the arithmetic of a pair step takes the time of.
+const OF_FACTOR: f64 = 0.05;
+const OF_SOLVE: f64 = 2.0;
+
+/// What Newton's method on m coefficients of a block costs at least, in the multiplications of a pair step.
+pub(super) fn least_work(free: usize, size: usize) -> f64 {
+    let m = free as f64;
+    OF_FACTOR * m * m * m + 2.0 * OF_SOLVE * m * m + m * size as f64
+}
+
+/// The coefficients between their bounds.
+pub(super) fn free(block: &Block<f64>) -> Vec<usize> {
+    let between = |&k: &usize| {
+        let c = block.coefficient[k];
+        block.low[k] < c && c < block.high[k] && !(block.kink[k] > 0.0 && c == 0.0)
+    };
+    (0..block.len()).filter(between).collect()
+}
+
+/// What Newton's method came to.
+pub(super) struct Newton {
+    /// What it has cost, in the multiplications of a pair step.
+    pub(super) work: f64,
+    /// Directions that were followed.
+    pub(super) steps: u64,
+    /// Whether anything has moved.
+    pub(super) moved: bool,
+}
+
+/// Moves the free coefficients of a block to their optimum, as far as `budget` goes. A step that does not lower the objective is taken
+/// back.
+pub(super) fn newton(block: &mut Block<f64>, coupling: Coupling, places: Vec<usize>, budget: f64) -> Newton {
+    let mut work = least_work(places.len(), block.len());
+    let nothing = |work: f64| Newton { work, steps: 0, moved: false };
+    let Some(mut factor) = Factor::of(block, &places) else { return nothing(work) };
+    let slope = |block: &Block<f64>, k: usize| {
+        let kink = if block.coefficient[k] < 0.0 { -block.kink[k] } else { block.kink[k] };
+        block.value[k] - kink
+    };
+    let before: Vec<(usize, f64, f64)> = places.iter().map(|&k| (k, block.coefficient[k], slope(block, k))).collect();
+    let mut slopes: Vec<f64> = before.iter().map(|&(_, _, slope)| slope).collect();
+    let (mut places, mut steps) = (places, 0);
+    while !places.is_empty() {
+        let Some((direction, levels)) = direction(&factor, block, coupling, &places, &slopes) else { break };
+        steps += 1;
+        let (mut part, mut met) = (1.0, None);
+        for (place, (&k, &change)) in places.iter().zip(&direction).enumerate() {
+            let end = if change > 0.0 { block.end_above(k) } else { block.end_below(k) };
+            let room = (end - block.coefficient[k]) / change;
+            if change != 0.0 && room < part {
+                (part, met) = (room.max(0.0), Some((place, end)));
+            }
+        }
+        for (&k, &change) in places.iter().zip(&direction) {
+            let (low, high) = (block.end_below(k), block.end_above(k));
+            block.coefficient[k] = (block.coefficient[k] + part * change).clamp(low, high);
+        }
+        for (slope, &k) in slopes.iter_mut().zip(&places) {
+            *slope = (1.0 - part) * *slope + part * levels[usize::from(block.second[k])];
+        }
+        let Some((place, end)) = met else { break };
+        block.coefficient[places[place]] = end;
+        work += OF_SOLVE * 2.0 * (places.len() * places.len()) as f64;
+        if work > budget {
+            break;
+        }
+        factor.remove(place);
+        places.remove(place);
+        slopes.remove(place);
+    }
+    let moves: Vec<(usize, f64)> = before
+        .iter()
+        .map(|&(k, coefficient, _)| (k, block.coefficient[k] - coefficient))
+        .filter(|&(_, change)| change != 0.0)
+        .collect();
+    if moves.is_empty() {
+        return nothing(work);
+    }
+    block.move_by(&moves);
+    // ½ Σ Δc (e before + e after) is what the objective falls by. A coefficient that met a kink has the slope of the side it came from.
+    let gain: f64 = before
+        .iter()
+        .map(|&(k, coefficient, slope)| {
+            let kink = if coefficient < 0.0 { -block.kink[k] } else { block.kink[k] };
+            0.5 * (block.coefficient[k] - coefficient) * (slope + block.value[k] - kink)
+        })
+        .sum();
+    if !(gain > 0.0) {
+        let back: Vec<(usize, f64)> = moves.iter().map(|&(k, change)| (k, -change)).collect();
+        block.move_by(&back);
+        before.iter().for_each(|&(k, coefficient, _)| block.coefficient[k] = coefficient);
+        return nothing(work);
+    }
+    Newton { work, steps, moved: true }
+}
+
+/// (B.7): the direction, and λ of each sum; `None` where it is not finite.
+fn direction(
+    factor: &Factor,
+    block: &Block<f64>,
+    coupling: Coupling,
+    places: &[usize],
+    slopes: &[f64],
+) -> Option<(Vec<f64>, [f64; 2])> {
+    let mut direction = factor.solve(slopes.to_vec());
+    let mut levels = [0.0; 2];
+    if coupling != Coupling::None {
+        let by_sign = coupling == Coupling::BySign;
+        let second = |k: usize| by_sign && block.second[k];
+        let indicator = |wanted: bool| -> Vec<f64> {
+            places.iter().map(|&k| if second(k) == wanted { 1.0 } else { 0.0 }).collect()
+        };
+        let sums: Vec<Vec<f64>> = [false, true].into_iter().map(indicator).filter(|sum| sum.contains(&1.0)).collect();
+        let solved: Vec<Vec<f64>> = sums.iter().map(|sum| factor.solve(sum.clone())).collect();
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let lambdas: Vec<f64> = match sums.as_slice() {
+            [sum] => vec![product(sum, &direction) / product(sum, &solved[0])],
+            [one, other] => {
+                let (a, b, d) = (product(one, &solved[0]), product(one, &solved[1]), product(other, &solved[1]));
+                let (p, q) = (product(one, &direction), product(other, &direction));
+                let determinant = a * d - b * b;
+                vec![(d * p - b * q) / determinant, (a * q - b * p) / determinant]
+            }
+            _ => return None,
+        };
+        for ((lambda, solved), sum) in lambdas.iter().zip(&solved).zip(&sums) {
+            direction.iter_mut().zip(solved).for_each(|(d, z)| *d -= lambda * z);
+            let first = sum.iter().position(|&one| one == 1.0)?;
+            levels[usize::from(block.second[places[first]])] = *lambda;
+        }
+        if !by_sign {
+            levels = [lambdas[0]; 2];
+        }
+        // What rounding has left of the sums is taken off, so that they stay.
+        for sum in &sums {
+            let left = product(sum, &direction) / product(sum, sum);
+            direction.iter_mut().zip(sum).for_each(|(d, one)| *d -= left * one);
+        }
+    }
+    direction.iter().all(|d| d.is_finite()).then_some((direction, levels))
+}
+
+/// L of `L L′ = K_FF + ridge`, row by row, from which rows can be taken.
+struct Factor {
+    rows: Vec<Vec<f64>>,
+}
+
+impl Factor {
+    /// Factors the matrix of these coefficients with the smallest ridge that works; `None` when none does.
+    fn of(block: &Block<f64>, places: &[usize]) -> Option<Self> {
+        let size = places.len();
+        let entry = |i: usize, j: usize| block.row(places[i])[places[j]];
+        let largest = (0..size).map(|i| entry(i, i) + block.ridge[places[i]]).fold(0.0, f64::max);
+        if !(largest > 0.0 && largest.is_finite()) {
+            return None;
+        }
+        let mut part = FIRST_RIDGE;
+        while part <= LAST_RIDGE {
+            let ridge = part * largest * size as f64;
+            let matrix = Mat::from_fn(size, size, |i, j| {
+                let own = if i == j { block.ridge[places[i]] + ridge } else { 0.0 };
+                entry(i, j) + own
+            });
+            if let Ok(found) = matrix.llt(Side::Lower) {
+                let lower = found.L();
+                let rows = (0..size).map(|i| (0..=i).map(|j| lower[(i, j)]).collect()).collect();
+                return Some(Factor { rows });
+            }
+            part *= NEXT_RIDGE;
+        }
+        None
+    }
+
+    /// Solves `L L′ x = rhs`.
+    fn solve(&self, mut x: Vec<f64>) -> Vec<f64> {
+        for (i, row) in self.rows.iter().enumerate() {
+            let sum = dot(&row[..i], &x[..i]);
+            x[i] = (x[i] - sum) / row[i];
+        }
+        for (i, row) in self.rows.iter().enumerate().rev() {
+            let (before, own) = x.split_at_mut(i);
+            own[0] /= row[i];
+            before.iter_mut().zip(row).for_each(|(x, value)| *x -= own[0] * value);
+        }
+        x
+    }
+
+    /// Takes row and column `place` out of the matrix: the rows below get back what they had in its column, by rotations.
+    fn remove(&mut self, place: usize) {
+        self.rows.remove(place);
+        let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(self.rows.len() - place);
+        for i in place..self.rows.len() {
+            let row = &mut self.rows[i];
+            let mut extra = row.remove(place);
+            for (value, &(cosine, sine)) in row[place..].iter_mut().zip(&rotations) {
+                (*value, extra) = (cosine * *value + sine * extra, cosine * extra - sine * *value);
+            }
+            let own = row[i];
+            let length = own.hypot(extra);
+            rotations.push((own / length, extra / length));
+            row[i] = length;
+        }
+    }
+}
+
+/// ⟨a, b⟩ by eight sums side by side.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (first, last) = a.as_chunks::<8>();
+    let (other, rest) = b.as_chunks::<8>();
+    for (a, b) in first.iter().zip(other) {
+        for k in 0..8 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    sums.iter().sum::<f64>() + last.iter().zip(rest).map(|(a, b)| a * b).sum::<f64>()
+}

@@ -1,0 +1,332 @@
+//! A problem whose whole kernel matrix is at hand: pair steps, and Newton's method on the free coefficients.
+//!
+//! Pair steps find out which coefficients are free, and crawl where C is large or the matrix nearly singular. Newton's method solves for
+//! the free ones at once, and is dear where there are many. So rounds of pair steps and of Newton's method (`free.rs`) alternate, on a
+//! budget: Newton's method may not have cost more than the pair steps so far, which keeps the worst case within twice of theirs.
+//!
+//! At the tolerance one more round of Newton's method gives the last digits, and is kept if it lessens the violation. Then v is
+//! computed anew before anything is claimed.
+//!
+//! The two variables of a row of a regression are one coefficient here, with a kink at 0: (B.6).
+
+use std::ops::ControlFlow;
+
+use super::block::Block;
+use super::free::{free, least_work, newton};
+use super::twins::Twins;
+use super::values;
+use crate::control::{Control, Progress, Stop, poll_keeping};
+use crate::kernel::Tiles;
+use crate::problem::{Coupling, DualProblem};
+use crate::solver::Settings;
+use crate::solver::smo::DualSolution;
+use crate::solver::start::{Snapshot, Start, feasible};
+
+/// Pair steps of a round, for each coefficient; more of them are done between two polls only where there are few coefficients.
+const STEPS_A_COEFFICIENT: f64 = 1.0;
+const LEAST_STEPS: u64 = 64;
+
+/// What a pair step costs beside a multiplication for each coefficient.
+const OF_STEP: f64 = 100.0;
+
+/// Free coefficients up to which the last digits are always computed; of more, only within the budget.
+const FEW_FREE: usize = 160;
+
+/// How often Newton's method is tried for the last digits, and the part of the tolerance that they are found to.
+const MOST_FINISHES: usize = 4;
+const LAST_DIGITS: f64 = 1e-6;
+
+/// Rounds without a gain that is more than rounding, after which nothing more is to be had.
+const MOST_IDLE: u64 = 12;
+
+/// How often v is computed anew without the violation becoming smaller, before the search gives up.
+const MOST_RENEWALS: u64 = 4;
+
+/// Which coefficient belongs to which variables of the problem.
+struct Order {
+    /// The variable of each coefficient: of two that share a row, the first.
+    variables: Vec<usize>,
+    /// By how much the second variable of a row comes after the first, where both are one coefficient.
+    twin: Option<usize>,
+}
+
+impl Order {
+    /// Negative signs first: with two classes these are the rows of one class.
+    fn of(problem: &DualProblem<'_>) -> Self {
+        let twins = Twins::of(problem.rows());
+        if twins.rows() < problem.len() && problem.coupling() != Coupling::BySign {
+            return Order { variables: (0..twins.rows()).collect(), twin: Some(twins.rows()) };
+        }
+        let (negative, positive): (Vec<usize>, Vec<usize>) =
+            (0..problem.len()).partition(|&k| problem.signs()[k] < 0.0);
+        Order { variables: negative.into_iter().chain(positive).collect(), twin: None }
+    }
+}
+
+/// How many coefficients a problem has: its rows, but for a ν-regression.
+pub(super) fn size(problem: &DualProblem<'_>) -> usize {
+    let twins = Twins::of(problem.rows());
+    if problem.coupling() == Coupling::BySign { problem.len() } else { twins.rows() }
+}
+
+/// The search.
+struct Whole<'a> {
+    problem: &'a DualProblem<'a>,
+    order: Order,
+    block: Block<f64>,
+    walk: Walk,
+}
+
+/// Where the search is, beside c and v.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Walk {
+    steps: u64,
+    /// What pair steps and Newton's method have cost.
+    pairs: f64,
+    newton: f64,
+    /// Rounds without a gain.
+    idle: u64,
+    renewals: u64,
+    /// The least violation of a v that was computed anew.
+    least: f64,
+}
+
+/// Solves (D.1) with all of its kernel matrix in memory. Hands over to pairs in other hands, with α and the steps so far, where it
+/// cannot go on: the kernel is not positive semidefinite, and a step has no end.
+pub(super) fn solve(
+    problem: &DualProblem<'_>,
+    tiles: &Tiles<'_, f64>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn Control,
+) -> Result<DualSolution, (Vec<f64>, u64)> {
+    let mut whole = Whole::new(problem, tiles);
+    let alpha = match start {
+        Start::Scratch | Start::Weights { .. } => problem.start().to_vec(),
+        Start::Alpha(alpha) => feasible(problem, &alpha),
+        Start::Snapshot(snapshot) => match whole.restore(snapshot) {
+            true => return whole.run(settings, control),
+            false => problem.start().to_vec(),
+        },
+    };
+    whole.begin_at(&alpha);
+    whole.run(settings, control)
+}
+
+impl<'a> Whole<'a> {
+    /// The problem with its kernel values, at c = 0.
+    fn new(problem: &'a DualProblem<'a>, tiles: &Tiles<'_, f64>) -> Self {
+        let order = Order::of(problem);
+        let mut block = Block::new();
+        block.resize(order.variables.len());
+        let rows: Vec<usize> = order.variables.iter().map(|&k| problem.rows()[k]).collect();
+        let gram = problem.gram();
+        let taken = gram.shared().is_some_and(|shared| values::fill_from(&mut block, shared, tiles, gram, &rows));
+        if !taken {
+            values::fill(&mut block, tiles, gram, &rows, true);
+        }
+        for (place, &k) in order.variables.iter().enumerate() {
+            let (sign, upper) = (problem.signs()[k], problem.upper()[k]);
+            (block.low[place], block.high[place]) = match order.twin {
+                Some(twin) => (-problem.upper()[k + twin], upper),
+                None if sign > 0.0 => (0.0, upper),
+                None => (-upper, 0.0),
+            };
+            block.kink[place] = order.twin.map_or(0.0, |twin| 0.5 * (problem.linear()[k] + problem.linear()[k + twin]));
+            block.ridge[place] = problem.ridge()[k];
+            block.second[place] = sign > 0.0;
+        }
+        Whole { problem, order, block, walk: Walk { least: f64::INFINITY, ..Walk::default() } }
+    }
+
+    /// t of (B.6): the pull of a row at c = 0, half way between the edges of its tube.
+    fn target(&self, place: usize) -> f64 {
+        let (k, linear) = (self.order.variables[place], self.problem.linear());
+        match self.order.twin {
+            Some(twin) => 0.5 * (linear[k + twin] - linear[k]),
+            None => -self.problem.signs()[k] * linear[k],
+        }
+    }
+
+    fn begin_at(&mut self, alpha: &[f64]) {
+        let signs = self.problem.signs();
+        for (place, &k) in self.order.variables.iter().enumerate() {
+            // Never −0.
+            let second = self.order.twin.map_or(0.0, |twin| alpha[k + twin]);
+            self.block.coefficient[place] = signs[k] * alpha[k] - second + 0.0;
+        }
+        self.renew();
+    }
+
+    /// v from scratch.
+    fn renew(&mut self) {
+        let size = self.block.len();
+        let sums = self.block.products(&self.block.coefficient[..size]);
+        for place in 0..size {
+            let ridge = self.block.ridge[place] * self.block.coefficient[place];
+            self.block.value[place] = self.target(place) - sums[place] - ridge;
+        }
+    }
+
+    fn run(mut self, settings: &Settings, control: &mut dyn Control) -> Result<DualSolution, (Vec<f64>, u64)> {
+        let (coupling, size) = (self.problem.coupling(), self.block.len());
+        let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * size as u64));
+        let round = ((STEPS_A_COEFFICIENT * size as f64) as u64).max(LEAST_STEPS);
+        let stop = loop {
+            let violation = self.block.violation(coupling);
+            let progress =
+                Progress { iteration: self.walk.steps, violation: Some(violation.max(0.0)), ..Progress::default() };
+            if let ControlFlow::Break(stop) = poll_keeping(control, progress, || self.snapshot()) {
+                break stop;
+            }
+            if !(violation > settings.tolerance()) {
+                self.finish(violation, settings.tolerance());
+                self.renew();
+                let violation = self.block.violation(coupling);
+                if !(violation > settings.tolerance()) {
+                    break Stop::Converged;
+                }
+                self.walk.renewals = if violation < 0.5 * self.walk.least { 0 } else { self.walk.renewals + 1 };
+                self.walk.least = self.walk.least.min(violation);
+                if self.walk.renewals >= MOST_RENEWALS {
+                    break Stop::Stalled;
+                }
+            }
+            if self.walk.steps >= cap {
+                break Stop::IterationLimit;
+            }
+            let before = self.objective();
+            let outcome = self.block.solve(coupling, WITHIN * settings.tolerance(), round.min(cap - self.walk.steps));
+            self.walk.steps += outcome.steps;
+            self.walk.pairs += outcome.steps as f64 * (size as f64 + OF_STEP);
+            if outcome.unbounded {
+                return Err((self.alpha(), self.walk.steps));
+            }
+            if outcome.steps == round {
+                self.newton();
+            }
+            let after = self.objective();
+            let gained = before - after > 4.0 * f64::EPSILON * after.abs();
+            self.walk.idle = if gained { 0 } else { self.walk.idle + 1 };
+            if self.walk.idle >= MOST_IDLE {
+                self.renew();
+                break if self.block.violation(coupling) <= settings.tolerance() {
+                    Stop::Converged
+                } else {
+                    Stop::Stalled
+                };
+            }
+        };
+        Ok(self.solution(stop))
+    }
+
+    /// Newton's method, if the budget has enough for it.
+    fn newton(&mut self) {
+        let (free, left) = (free(&self.block), self.walk.pairs - self.walk.newton);
+        if free.len() < 2 || least_work(free.len(), self.block.len()) > left {
+            return;
+        }
+        let found = newton(&mut self.block, self.problem.coupling(), free, left);
+        self.walk.newton += found.work;
+        self.walk.steps += found.steps;
+    }
+
+    /// The last digits: Newton's method once more, and pair steps for those that it brings to violate; kept if the violation becomes
+    /// smaller.
+    fn finish(&mut self, violation: f64, tolerance: f64) {
+        let coupling = self.problem.coupling();
+        let before = (self.block.coefficient.clone(), self.block.value.clone());
+        let mut least = violation;
+        for _ in 0..MOST_FINISHES {
+            let (free, left) = (free(&self.block), self.walk.pairs - self.walk.newton);
+            if free.is_empty() || free.len() > FEW_FREE && least_work(free.len(), self.block.len()) > left {
+                break;
+            }
+            let found = newton(&mut self.block, coupling, free, f64::INFINITY);
+            self.walk.newton += found.work;
+            self.walk.steps += found.steps;
+            least = self.block.violation(coupling);
+            if !found.moved || least <= LAST_DIGITS * tolerance {
+                break;
+            }
+            let outcome = self.block.solve(coupling, LAST_DIGITS * tolerance, self.block.len() as u64);
+            self.walk.steps += outcome.steps;
+            self.walk.pairs += outcome.steps as f64 * (self.block.len() as f64 + OF_STEP);
+            least = self.block.violation(coupling);
+        }
+        if !(least <= violation) {
+            (self.block.coefficient, self.block.value) = before;
+        }
+    }
+
+    /// (B.6): `−½ Σ c (t + v) + Σ kink |c|`.
+    fn objective(&self) -> f64 {
+        let term = |place: usize| {
+            let (c, v) = (self.block.coefficient[place], self.block.value[place]);
+            self.block.kink[place] * c.abs() - 0.5 * c * (self.target(place) + v)
+        };
+        (0..self.block.len()).map(term).sum()
+    }
+
+    /// α of the problem's variables.
+    fn alpha(&self) -> Vec<f64> {
+        let mut alpha = vec![0.0; self.problem.len()];
+        for (place, &k) in self.order.variables.iter().enumerate() {
+            let c = self.block.coefficient[place];
+            match self.order.twin {
+                Some(twin) => (alpha[k], alpha[k + twin]) = (c.max(0.0), (-c).max(0.0)),
+                None => alpha[k] = c.abs(),
+            }
+        }
+        alpha
+    }
+
+    /// The gradient of (D.1) follows from `u = t − v − ridge c`.
+    fn solution(self, stop: Stop) -> DualSolution {
+        let (alpha, problem) = (self.alpha(), self.problem);
+        let mut gradient = vec![0.0; problem.len()];
+        for (place, &k) in self.order.variables.iter().enumerate() {
+            let own = self.block.ridge[place] * self.block.coefficient[place];
+            let sum = self.target(place) - self.block.value[place] - own;
+            let slope = |k: usize| problem.signs()[k] * sum + problem.ridge()[k] * alpha[k] + problem.linear()[k];
+            gradient[k] = slope(k);
+            if let Some(twin) = self.order.twin {
+                gradient[k + twin] = slope(k + twin);
+            }
+        }
+        DualSolution { alpha, gradient, stop, iterations: self.walk.steps }
+    }
+
+    /// All that the rounds to come depend on. The gradient is v, one a coefficient and 0 for the variables that have none.
+    fn snapshot(&self) -> Snapshot {
+        let Walk { steps, pairs, newton, idle, renewals, least } = self.walk;
+        let mut gradient = self.block.value[..self.block.len()].to_vec();
+        gradient.resize(self.problem.len(), 0.0);
+        Snapshot {
+            iterations: steps,
+            alpha: self.alpha(),
+            gradient,
+            lists: vec![vec![idle, renewals]],
+            numbers: vec![pairs, newton, least.min(f64::MAX)],
+        }
+    }
+
+    /// Goes on at a snapshot; `false` when it is none of this problem.
+    fn restore(&mut self, snapshot: Snapshot) -> bool {
+        let &[pairs, newton, least] = snapshot.numbers.as_slice() else { return false };
+        let [counters] = snapshot.lists.as_slice() else { return false };
+        let &[idle, renewals] = counters.as_slice() else { return false };
+        let finite = [pairs, newton, least].iter().all(|number| number.is_finite());
+        if !(snapshot.fits(self.problem) && finite && snapshot.iterations < 1 << 60 && idle.max(renewals) < 1 << 60) {
+            return false;
+        }
+        self.begin_at(&snapshot.alpha);
+        let size = self.block.len();
+        self.block.value[..size].copy_from_slice(&snapshot.gradient[..size]);
+        self.walk = Walk { steps: snapshot.iterations, pairs, newton, idle, renewals, least };
+        true
+    }
+}
+
+/// Pair steps end at this part of the tolerance, so that rounding does not lift the violation above it again.
+const WITHIN: f64 = 0.9;

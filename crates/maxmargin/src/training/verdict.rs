@@ -1,0 +1,295 @@
+//! Whether a machine has converged. Its certificate says so, here, and nobody else.
+//!
+//! # The rule
+//! ```text
+//! kernel machines:  relative gap ≤ gap bound  and  violation ≤ tolerance × unit
+//! linear machines:  relative gap ≤ gap bound,  and the same where a tolerance is given in its place         (T.2)
+//! ```
+//!
+//! The bounds are those of [`Settings`]. The relative gap is (C.5), which no scale of columns, targets or C changes for the same geometry.
+//! The violation is (D.2), LIBSVM's: its unit is 1, the distance from the boundary to the margin, and for a regression half of the range
+//! of the targets.
+//!
+//! A violation is a matter of single rows. One whose coefficient is off its bound by rounding alone counts in full, and on columns of 1e6
+//! it cannot be found to within a tolerance of 1e-3 at all. So a solution whose search can go no further, and whose relative gap proves nine
+//! digits of the objective, has converged to the limits of double precision, and says that.
+//!
+//! # What follows
+//! A solver that thinks it is done, and is not by (T.2), is asked again: first the solution's own numbers are used better (C.6), then the
+//! search goes on with a finer goal from where it is. When that does not help, it has stalled.
+
+use super::finish::evidence_of;
+use crate::certificate::joint::{JointEvidence, certify_joint};
+use crate::certificate::{Certificate, Evidence, tighten};
+use crate::control::{Control, Progress, Stop};
+use crate::error::Error;
+use crate::problem::{FromNu, JointProblem, Loss, MarginProblem};
+use crate::solver::{self, Decision, JointSolution, JointStart, Settings, Solution, SolverKind, Start};
+
+/// How often a solver is asked again, and how much finer its goal is each time.
+const MOST_ROUNDS: usize = 8;
+const FINER: f64 = 0.1;
+
+/// The finest goals that are asked for.
+const FINEST_TOLERANCE: f64 = 1e-14;
+const FINEST_GAP: f64 = 1e-15;
+
+/// The relative gap that proves a solution to the limits of double precision.
+const LIMIT_GAP: f64 = 1e-9;
+
+/// Times the gap must have become smaller for another round to pay.
+const WORTH_IT: f64 = 0.9;
+
+/// What (T.2) asks of a machine.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    gap: f64,
+    violation: Option<f64>,
+}
+
+impl Bounds {
+    fn of(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Self {
+        let violation = settings.tolerance() * unit(problem);
+        if !problem.kernel().is_linear() || problem.hard() {
+            return Bounds { gap: settings.gap.unwrap_or(Settings::KERNEL_GAP), violation: Some(violation) };
+        }
+        match (kind, settings.linear_gap()) {
+            // It has a gap and no violation, and its tolerance is one.
+            (SolverKind::Sgd, _) => Bounds { gap: settings.gap.unwrap_or(settings.tolerance()), violation: None },
+            (_, Some(gap)) => Bounds { gap, violation: None },
+            (_, None) => Bounds { gap: Settings::KERNEL_GAP, violation: Some(violation) },
+        }
+    }
+
+    fn are_met(&self, certificate: &Certificate) -> bool {
+        certificate.relative_gap <= self.gap && self.violation.is_none_or(|bound| certificate.violation <= bound)
+    }
+}
+
+/// What a violation is counted in: half of the range of the targets, which is 1 for classes.
+pub(crate) fn unit(problem: &MarginProblem<'_>) -> f64 {
+    if !problem.task().is_regression() {
+        return 1.0;
+    }
+    let (low, high) = problem
+        .targets()
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &target| (low.min(target), high.max(target)));
+    let half = 0.5 * high - 0.5 * low;
+    if half > 0.0 && half.is_finite() { half } else { 1.0 }
+}
+
+/// Settings whose tolerance is in units of a problem: that is how its solvers count.
+pub(super) fn in_units(settings: &Settings, problem: &MarginProblem<'_>) -> Settings {
+    // A linear machine that is given no tolerance stops at a gap.
+    let stops_at_gap = problem.kernel().is_linear() && settings.tolerance.is_none();
+    let tolerance = (!stops_at_gap).then(|| settings.tolerance() * unit(problem));
+    Settings { tolerance, ..settings.clone() }
+}
+
+/// A solution, the problem that it is one of, and how good it is.
+pub(super) struct Settled<'a> {
+    /// With what was found for its ν.
+    pub(super) problem: MarginProblem<'a>,
+    pub(super) solution: Solution,
+    pub(super) evidence: Evidence,
+}
+
+/// Asks a solver until the certificate agrees with it, and says why it stopped.
+///
+/// # Errors
+/// As [`solver::supports`].
+pub(super) fn settle<'a>(
+    kind: SolverKind,
+    problem: MarginProblem<'a>,
+    mut solution: Solution,
+    settings: &Settings,
+    control: &mut dyn Control,
+) -> Result<Settled<'a>, Error> {
+    let tolerance = settings.tolerance();
+    let has_nu = problem.nu().is_some();
+    let judge = |solution: &mut Solution| {
+        let own = has_nu.then(|| problem.clone().with_found(solution.from_nu));
+        let evidence = evidence_of(own.as_ref().unwrap_or(&problem), solution, tolerance);
+        (evidence, own)
+    };
+    let (mut evidence, mut own) = judge(&mut solution);
+    let mut goal = in_units(settings, &problem);
+    for _ in 0..MOST_ROUNDS {
+        let asked = own.as_ref().unwrap_or(&problem);
+        let Some(found) = evidence.certificate() else { break };
+        let bounds = Bounds::of(kind, asked, settings);
+        if bounds.are_met(found) {
+            if matches!(solution.stop, Stop::Stalled | Stop::IterationLimit) {
+                solution.stop = Stop::Converged;
+            }
+            break;
+        }
+        if !matches!(solution.stop, Stop::Converged | Stop::Stalled) {
+            break;
+        }
+        if found.relative_gap > bounds.gap
+            && let Some((better, evidence_of_better)) = tightened(asked, &solution, tolerance)
+        {
+            let is_better = evidence_of_better.certificate().is_some_and(|better| bounds.are_met(better));
+            if is_better {
+                (solution, evidence) = (better, evidence_of_better);
+                solution.stop = Stop::Converged;
+                break;
+            }
+        }
+        let is_at_limit = found.relative_gap <= LIMIT_GAP.min(bounds.gap) || is_nothing(asked, &solution, found);
+        let is_exact = exact(problem.nu().is_none(), &goal);
+        if solution.stop == Stop::Stalled || is_exact {
+            solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
+            break;
+        }
+        goal = finer(goal, kind);
+        let start = match &solution.alpha {
+            Some(alpha) if kind.takes_alpha() && !has_nu => Start::Alpha(alpha.clone()),
+            _ => Start::Scratch,
+        };
+        // A closure keeps no snapshots: an interrupted search goes on from the first round, to the same bits.
+        let before = solution.iterations;
+        let mut ask = |progress: Progress| {
+            control.poll(Progress { iteration: progress.iteration.saturating_add(before), ..progress })
+        };
+        let mut next = solver::solve_from(kind, &problem, &goal, start, &mut ask)?;
+        next.iterations = next.iterations.saturating_add(before);
+        let (next_evidence, next_own) = judge(&mut next);
+        let gap_of = |evidence: &Evidence| evidence.certificate().map_or(f64::INFINITY, |found| found.relative_gap);
+        let violation_of = |evidence: &Evidence| evidence.certificate().map_or(f64::INFINITY, |found| found.violation);
+        let (stop, is_better) = (next.stop, gap_of(&next_evidence) <= gap_of(&evidence));
+        let pays = gap_of(&next_evidence) < WORTH_IT * gap_of(&evidence)
+            || violation_of(&next_evidence) < WORTH_IT * violation_of(&evidence);
+        if is_better || pays {
+            (solution, evidence, own) = (next, next_evidence, next_own);
+        }
+        if !pays && stop == Stop::Converged {
+            // The finer goal was met by the same point: a still finer one is needed, unless there is none.
+            solution.stop = Stop::Converged;
+        } else if !matches!(stop, Stop::Converged | Stop::Stalled) {
+            solution.stop = stop;
+        }
+    }
+    if solution.stop == Stop::Converged
+        && let Some(found) = evidence.certificate()
+        && !Bounds::of(kind, own.as_ref().unwrap_or(&problem), settings).are_met(found)
+        && !solution.notes.iter().any(|note| note.contains(AT_LIMIT))
+    {
+        let is_at_limit =
+            found.relative_gap <= LIMIT_GAP || is_nothing(own.as_ref().unwrap_or(&problem), &solution, found);
+        solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
+    }
+    let problem = own.unwrap_or_else(|| problem.with_found(FromNu::Nothing));
+    Ok(Settled { problem, solution, evidence })
+}
+
+/// (T.2) for classes that were trained together: the solver is asked until their one certificate agrees. What `lda` finds is the optimum
+/// of no objective with a penalty, and has none.
+///
+/// # Errors
+/// As [`solver::supports_joint`].
+pub(super) fn settle_joint(
+    kind: SolverKind,
+    problem: &JointProblem<'_>,
+    solution: &mut JointSolution,
+    settings: &Settings,
+    control: &mut dyn Control,
+) -> Result<JointEvidence, Error> {
+    if kind == SolverKind::Lda {
+        return Ok(JointEvidence::None("the method minimises no objective".into()));
+    }
+    let certified = |solution: &JointSolution| {
+        certify_joint(problem, &solution.weights, &solution.biases, solution.alpha.as_deref())
+    };
+    let is_softmax = problem.loss() == Loss::Logistic;
+    let gap = settings.linear_gap().filter(|_| is_softmax).unwrap_or(Settings::KERNEL_GAP);
+    let violation = (!is_softmax).then(|| settings.tolerance());
+    let met = |evidence: &JointEvidence| {
+        evidence
+            .certificate()
+            .is_none_or(|found| found.relative_gap <= gap && violation.is_none_or(|bound| found.violation <= bound))
+    };
+    let (mut evidence, mut goal) = (certified(solution), settings.clone());
+    for _ in 0..MOST_ROUNDS {
+        if met(&evidence) || solution.stop != Stop::Converged {
+            break;
+        }
+        goal = if is_softmax {
+            Settings { gap: Some(FINER * goal.linear_gap().unwrap_or(gap)), ..goal }
+        } else {
+            Settings { tolerance: Some(FINER * goal.tolerance()), ..goal }
+        };
+        let (weights, biases) = (solution.weights.clone(), solution.biases.clone());
+        let alpha = solution.alpha.clone().unwrap_or_else(|| vec![Vec::new(); problem.classes()]);
+        let start = JointStart::Model { weights, biases, alpha };
+        let before = solution.iterations;
+        *solution = solver::solve_joint(kind, problem, &goal, start, control)?;
+        solution.iterations = solution.iterations.saturating_add(before);
+        evidence = certified(solution);
+    }
+    let is_open = matches!(solution.stop, Stop::Converged | Stop::Stalled | Stop::IterationLimit);
+    if met(&evidence) && is_open && evidence.certificate().is_some() {
+        solution.stop = Stop::Converged;
+    } else if solution.stop == Stop::Converged && !met(&evidence) {
+        solution.stop = Stop::Stalled;
+    }
+    Ok(evidence)
+}
+
+/// The words of a solution that is as good as the arithmetic allows.
+pub(crate) const AT_LIMIT: &str = "limits of double precision";
+
+/// Notes that a solution is at the limits.
+fn at_limit(solution: &mut Solution, found: &Certificate) -> Stop {
+    solution.notes.push(format!(
+        "converged to the {AT_LIMIT}: the relative gap is {:.1e}, and the violation of {:.1e} is what rounding leaves",
+        found.relative_gap, found.violation
+    ));
+    Stop::Converged
+}
+
+/// Whether the objective of one class is nothing but rounding: rows around the origin, whose weights cancel out
+///
+/// ```text
+/// |primal|, gap ≤ 1e-12 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (T.3)
+/// ```
+///
+/// Then the optimum is 0, of which no gap is a small part.
+fn is_nothing(problem: &MarginProblem<'_>, solution: &Solution, found: &Certificate) -> bool {
+    let Some(alpha) = solution.alpha.as_ref().filter(|_| problem.pull_on_bias() > 0.0) else { return false };
+    let diagonal = problem.gram().diagonal(problem.rows());
+    let length: f64 = alpha.iter().zip(diagonal).map(|(alpha, own)| alpha.abs() * own.max(0.0).sqrt()).sum();
+    found.gap.max(found.primal.abs()) <= NOTHING * 0.5 * length * length
+}
+
+/// The part of an objective that is rounding, (T.3).
+const NOTHING: f64 = 1e-12;
+
+/// The solution by (C.6), and how good it is.
+fn tightened(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64) -> Option<(Solution, Evidence)> {
+    let Decision::Expansion { .. } = solution.decision else { return None };
+    let mut better = solution.clone();
+    tighten(problem, &mut better);
+    let evidence = evidence_of(problem, &mut better, tolerance);
+    Some((better, evidence))
+}
+
+/// Whether there is no finer goal.
+fn exact(has_no_nu: bool, goal: &Settings) -> bool {
+    let finest = if has_no_nu { FINEST_TOLERANCE } else { FINEST_TOLERANCE * FINEST_TOLERANCE };
+    goal.tolerance.is_some_and(|tolerance| tolerance <= finest) || goal.gap.is_some_and(|gap| gap <= FINEST_GAP)
+}
+
+/// A finer goal.
+fn finer(goal: Settings, kind: SolverKind) -> Settings {
+    match goal.gap {
+        Some(gap) if kind.stops_at_gap() || kind == SolverKind::Sgd => Settings { gap: Some(gap * FINER), ..goal },
+        // Where a solver stops at a gap by default, a finer one is named.
+        None if kind.stops_at_gap() && goal.tolerance.is_none() => {
+            Settings { gap: Some(Settings::GAP * FINER), ..goal }
+        }
+        _ => Settings { tolerance: Some(goal.tolerance() * FINER), ..goal },
+    }
+}

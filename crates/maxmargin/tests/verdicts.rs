@@ -1,0 +1,152 @@
+//! `converged` is the certificate's word: the same for the same geometry, whatever the scale, the solver and the task.
+#![allow(clippy::unwrap_used)] // all of this file is tests
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use maxmargin::data::{Dataset, Label, Labels, Matrix, generate};
+use maxmargin::kernel::{Gamma, KernelParams};
+use maxmargin::problem::{Bias, Loss, Task};
+use maxmargin::solver::{Settings, SolverKind};
+use maxmargin::training::Penalty;
+use maxmargin::{Control, Model, Progress, Stop, TrainingParams, Unattended, Workers};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// Two classes of 40 rows, 26 to 14 or so, whose columns are of this size.
+fn two_classes(seed: u64, scale: f64) -> Dataset {
+    let mut generator = Pcg64::seed_from_u64(seed);
+    let mut normal = || (0..12).map(|_| generator.random::<f64>()).sum::<f64>() - 6.0;
+    let (mut numbers, mut labels) = (vec![], vec![]);
+    for _ in 0..40 {
+        let (a, b) = (normal(), normal());
+        numbers.extend([a * scale, b * scale]);
+        labels.push(Label::new(if a + 0.5 * normal() > 0.5 { "p" } else { "n" }));
+    }
+    Dataset::new(Matrix::dense(40, 2, numbers).unwrap(), Labels::new(labels.into_iter())).unwrap()
+}
+
+/// The same rows with numbers to learn, of this size.
+fn numbers(seed: u64, scale: f64) -> Dataset {
+    let data = two_classes(seed, 1.0);
+    let target = |row: usize| {
+        let (mut a, mut b) = (0.0, 0.0);
+        data.matrix().visit(row, |column, value| if column == 0 { a = value } else { b = value });
+        scale * (a - 0.3 * b + 0.2 * (7.0 * a).sin())
+    };
+    let labels = Labels::new((0..data.rows()).map(|row| Label::new(target(row).to_string())));
+    Dataset::new(data.matrix().clone(), labels).unwrap()
+}
+
+fn fit(data: &Dataset, params: TrainingParams) -> Model {
+    params.check().unwrap().fit(data, &Workers::none(), &mut Unattended).unwrap()
+}
+
+fn relative_gap(model: &Model) -> f64 {
+    model.machines()[0].evidence.certificate().unwrap().relative_gap
+}
+
+#[test]
+fn columns_of_any_size_are_learnt_before_converged_is_said() {
+    use SolverKind::{BlockSmo, DualAscent, InteriorPoint, KernelNewton, Logistic, Newton, PrimalNewton, Smo};
+    let solvers = [
+        (Loss::Hinge, vec![None, Some(Smo), Some(BlockSmo), Some(DualAscent), Some(InteriorPoint), Some(PrimalNewton)]),
+        (Loss::Squared, vec![None, Some(Smo), Some(BlockSmo), Some(Newton), Some(KernelNewton), Some(PrimalNewton)]),
+        (Loss::Logistic, vec![None, Some(Logistic), Some(PrimalNewton), Some(DualAscent)]),
+    ];
+    for seed in 0..3 {
+        for scale in [1e-6, 1e-3, 1.0, 1e3, 1e6] {
+            let data = two_classes(seed, scale);
+            for (loss, kinds) in &solvers {
+                for &solver in kinds {
+                    let params = TrainingParams { loss: Some(*loss), solver, ..TrainingParams::default() };
+                    let model = fit(&data, params);
+                    let what = format!("seed {seed}, columns of {scale:e}, {loss:?}, {solver:?}: {}", model.stop().name());
+                    let gap = relative_gap(&model);
+                    assert!(model.stop() != Stop::Converged || gap <= Settings::GAP, "{what}, relative gap {gap:e}");
+                    assert!(solver.is_some() || model.stop() == Stop::Converged, "{what}, relative gap {gap:e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn targets_of_any_size_have_the_same_verdict() {
+    for scale in [1e-8, 1e-3, 1.0, 1e3, 1e8] {
+        let data = numbers(5, scale);
+        for (kernel, c) in [(KernelParams::Rbf { gamma: Gamma::Value(0.5) }, scale), (KernelParams::Linear, scale)] {
+            for epsilon in [0.0, 0.05 * scale] {
+                for solver in [None, Some(SolverKind::Smo), Some(SolverKind::BlockSmo)] {
+                    let params = TrainingParams {
+                        task: Task::Regression { epsilon },
+                        kernel: kernel.clone(),
+                        penalty: Penalty::C(c),
+                        solver,
+                        ..TrainingParams::default()
+                    };
+                    let model = fit(&data, params);
+                    let what = format!("targets of {scale:e}, {kernel:?}, epsilon {epsilon:e}, {solver:?}");
+                    assert_eq!(model.stop(), Stop::Converged, "{what}: relative gap {:e}", relative_gap(&model));
+                    assert!(relative_gap(&model) <= Settings::KERNEL_GAP, "{what}: {:e}", relative_gap(&model));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_c_and_a_kernel_that_is_nearly_singular_converge_on_few_rows() {
+    for (c, gamma) in [(1e6, 1e-3), (1e4, 0.1), (1e6, 10.0), (1e3, 1e-4)] {
+        for bias in [Bias::Explicit, Bias::Folded] {
+            let params = TrainingParams {
+                kernel: KernelParams::Rbf { gamma: Gamma::Value(gamma) },
+                penalty: Penalty::C(c),
+                bias,
+                ..TrainingParams::default()
+            };
+            let model = fit(&two_classes(9, 1.0), params);
+            let machine = &model.machines()[0];
+            assert_eq!(model.stop(), Stop::Converged, "C {c:e}, gamma {gamma}, {bias:?}: {:?}", machine.evidence);
+            assert!(machine.iterations < 20_000, "C {c:e}, gamma {gamma}, {bias:?}: {} steps", machine.iterations);
+        }
+    }
+}
+
+/// Breaks at a poll, as a clock would.
+struct Limited {
+    polls: u64,
+    limit: u64,
+}
+
+impl Control for Limited {
+    fn poll(&mut self, _: Progress) -> ControlFlow<Stop> {
+        self.polls += 1;
+        if self.polls > self.limit { ControlFlow::Break(Stop::TimeLimit) } else { ControlFlow::Continue(()) }
+    }
+
+    fn is_limited(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_a_short_time_limit_leaves_is_better_than_chance() {
+    let data = generate("moons", 20_000, 3).unwrap();
+    let params =
+        TrainingParams { kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) }, ..TrainingParams::default() };
+    let training = params.check().unwrap();
+    for limit in [6, 12, 40] {
+        let model = training.fit(&data, &Workers::none(), &mut Limited { polls: 0, limit }).unwrap();
+        let errors = model.machines()[0].training_errors as f64 / data.rows() as f64;
+        assert!(errors < 0.15, "{limit} polls, {}: {errors}", model.stop().name());
+    }
+}
+
+#[test]
+fn a_limit_on_time_leaves_room_for_the_end() {
+    let (elapsed, limit) = (Duration::from_secs(6), Duration::from_secs(10));
+    assert!(!Progress::default().is_over(elapsed, limit));
+    assert!(Progress { ending: 0.7, ..Progress::default() }.is_over(elapsed, limit));
+    assert!(Progress::default().is_over(limit, limit));
+}
