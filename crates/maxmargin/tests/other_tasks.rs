@@ -204,7 +204,10 @@ fn the_certificate_is_true_and_its_bounds_meet_at_the_optimum_of_a_general_solve
             let primal = case.primal(machine.weights.as_ref().unwrap(), machine.bias);
             assert!((primal - certificate.primal).abs() <= 1e-9 * size, "{what}: {primal} {}", certificate.primal);
             assert_eq!(machine.stop, Stop::Converged, "{what}: {certificate:?}");
-            assert!(certificate.relative_gap <= 1.01e-7, "{what}: {certificate:?}");
+            // Rows around the origin have the optimum 0, of which no gap is a small part.
+            let at_limit = machine.notes.iter().any(|note| note.contains("limits of double precision"));
+            assert!(at_limit || certificate.relative_gap <= 1.01e-7, "{what}: {certificate:?}");
+            assert!(!at_limit || certificate.gap <= 1e-6, "{what}: {certificate:?}");
             assert!(certificate.primal >= low - 1e-8 * size, "{what}: {certificate:?} {low}");
             assert!(certificate.dual <= high + 1e-8 * size, "{what}: {certificate:?} {high}");
             assert!(model.verify(&data, &Workers::none()).unwrap().holds(), "{what}");

@@ -99,7 +99,7 @@ fn of_a_regression_the_row_with_the_largest_residual_comes_first() {
         let found = suspects(&model, &data);
         let worst = found.suspects[0];
         assert_eq!((worst.row, worst.predicted), (11, None), "{}", task.name());
-        assert!((worst.slack - 38.0).abs() < 1.0 && (worst.value - 22.0).abs() < 1.0, "{worst:?}");
+        assert!((worst.slack - 37.5).abs() < 1.0 && (worst.value - 22.0).abs() < 1.0, "{worst:?}");
         assert_eq!(worst.share_of_bound, Some(1.0));
     }
 }

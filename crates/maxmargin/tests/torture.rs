@@ -200,7 +200,7 @@ fn complaints(problem: &Problem, solver: Option<SolverKind>) -> Option<(Stop, Ve
     demand(certificate.numbers().iter().all(|(_, number)| !number.is_nan()), format!("{certificate:?}"));
     let verdict = problem.case.judge_without_gram(&answer, |x, z| problem.formula.value(x, z));
     let mass: f64 = answer.coefficients.iter().map(|c| c.abs()).sum();
-    let rounding = verdict.rounding + 2.0 * mass * kernel_error(problem);
+    let rounding = 4.0 * verdict.rounding + 32.0 * mass * kernel_error(problem);
     demand(
         (certificate.violation - verdict.violation).abs() <= 1e-9 * (1.0 + verdict.violation) + rounding,
         format!("violation {:e} is {:e}, rounding {rounding:e}", certificate.violation, verdict.violation),

@@ -253,7 +253,7 @@ fn at_limit(solution: &mut Solution, found: &Certificate) -> Stop {
 /// Whether the objective of one class is nothing but rounding: rows around the origin, whose weights cancel out
 ///
 /// ```text
-/// |primal|, gap ≤ 1e-12 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (T.3)
+/// |primal|, gap ≤ 1e-9 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (T.3)
 /// ```
 ///
 /// Then the optimum is 0, of which no gap is a small part.
@@ -265,7 +265,7 @@ fn is_nothing(problem: &MarginProblem<'_>, solution: &Solution, found: &Certific
 }
 
 /// The part of an objective that is rounding, (T.3).
-const NOTHING: f64 = 1e-12;
+const NOTHING: f64 = 1e-9;
 
 /// The solution by (C.6), and how good it is.
 fn tightened(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64) -> Option<(Solution, Evidence)> {

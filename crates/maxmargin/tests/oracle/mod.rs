@@ -156,7 +156,10 @@ impl Case {
     fn violation(&self, alpha: &[f64], gradient: &[f64]) -> f64 {
         let (mut up, mut down, mut worst) = (f64::NEG_INFINITY, f64::INFINITY, 0.0f64);
         for i in 0..self.len() {
-            let (grows, shrinks) = (alpha[i] < self.upper(i), alpha[i] > 0.0);
+            // Next to its bound is at its bound: bounds are products, and rounded.
+            let upper = self.upper(i);
+            let edge = 1e-12 * if upper.is_finite() { upper } else { alpha.iter().copied().fold(0.0, f64::max) };
+            let (grows, shrinks) = (alpha[i] < upper - edge, alpha[i] > edge);
             worst = worst.max(if grows { -gradient[i] } else { 0.0 }).max(if shrinks { gradient[i] } else { 0.0 });
             let value = -self.signs[i] * gradient[i];
             if if self.signs[i] > 0.0 { grows } else { shrinks } {
