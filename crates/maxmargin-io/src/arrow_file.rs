@@ -350,15 +350,6 @@ impl ArrowWriter {
         Ok(ArrowWriter { state, is_file: format == Format::Arrow, rows: 0 })
     }
 
-    /// The temporary file; see [`AtomicFile::temporary`].
-    pub(crate) fn temporary(&self) -> Option<&Path> {
-        match &self.state {
-            State::Begun(file) => file.as_ref()?.temporary(),
-            State::File(writer, _) => writer.get_ref().get_ref().temporary(),
-            State::Stream(writer, _) => writer.get_ref().get_ref().temporary(),
-        }
-    }
-
     /// Adds rows.
     ///
     /// # Errors

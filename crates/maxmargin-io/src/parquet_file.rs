@@ -388,14 +388,6 @@ impl ParquetWriter {
         Ok(ParquetWriter { state: State::Begun(Some(AtomicFile::create(path)?)), rows: 0 })
     }
 
-    /// The temporary file; see [`AtomicFile::temporary`].
-    pub(crate) fn temporary(&self) -> Option<&Path> {
-        match &self.state {
-            State::Begun(file) => file.as_ref()?.temporary(),
-            State::Writing { writer, .. } => writer.inner().temporary(),
-        }
-    }
-
     /// Adds rows.
     ///
     /// # Errors
