@@ -112,7 +112,7 @@ impl Target {
             let why = format!("there is no folder {}", quoted(&folder.to_string_lossy()));
             return fail(&why, "make the folder first, or choose another one");
         }
-        if let Err(error) = tempfile::Builder::new().prefix(".maxmargin-").tempfile_in(folder) {
+        if let Err(error) = tempfile::tempfile_in(folder) {
             let why = escaped(error.to_string().split(" (os error").next().unwrap_or_default()).to_lowercase();
             return fail(
                 &format!("nothing can be written in its folder: {why}"),

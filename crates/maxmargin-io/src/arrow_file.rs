@@ -7,6 +7,7 @@
 
 mod messages;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Cursor, Read, Write};
@@ -21,7 +22,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_ipc::{MessageHeader, MetadataVersion, root_as_message};
+use arrow_ipc::{MessageHeader, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use maxmargin::data::{Dataset, Label, Values};
 use maxmargin::error::quoted;
@@ -30,6 +31,7 @@ use crate::atomic::AtomicFile;
 use crate::columns::{Columns, not_finite, of_columns, too_large};
 use crate::error::{Error, reason};
 use crate::guard::guarded;
+use crate::limits::{most_bytes, too_much};
 use crate::read::{Format, ReadOptions, content};
 pub(crate) use messages::{MAGIC, STREAM};
 use messages::{Message, Messages};
@@ -53,6 +55,8 @@ pub(crate) struct ArrowFile {
     names: Vec<String>,
     /// Rows read.
     done: u64,
+    /// Bytes of the labels read so far.
+    label_bytes: Cell<u64>,
     failed: bool,
 }
 
@@ -96,7 +100,7 @@ impl ArrowFile {
         let first = messages.next().map_err(|what| damaged(origin, &what))?;
         let read = || -> Result<(Schema, MetadataVersion), String> {
             let Some(first) = &first else { return Err("it has no schema".into()) };
-            let message = root_as_message(&first.head).map_err(|error| error.to_string())?;
+            let message = messages::message(&first.head)?;
             let schema = message.header_as_schema().ok_or("it does not begin with its schema")?;
             Ok((try_fb_to_schema(schema).map_err(|error| error.to_string())?, message.version()))
         };
@@ -111,7 +115,8 @@ impl ArrowFile {
             check_column(origin, schema.field(column), Some(column) == chosen.label)?;
         }
         let (origin, schema, dictionaries) = (origin.into(), Arc::new(schema), HashMap::new());
-        Ok(ArrowFile { origin, messages, schema, version, dictionaries, chosen, names, done: 0, failed: false })
+        let (done, label_bytes, failed) = (0, Cell::new(0), false);
+        Ok(ArrowFile { origin, messages, schema, version, dictionaries, chosen, names, done, label_bytes, failed })
     }
 
     /// The next batch that has rows; `None` at the end.
@@ -133,7 +138,7 @@ impl ArrowFile {
     /// Takes a message: a dictionary is kept, a batch handed out.
     fn decode(&mut self, Message { head, body }: Message) -> Result<Option<RecordBatch>, String> {
         let fault = |error: ArrowError| error.to_string();
-        let message = root_as_message(&head).map_err(|error| error.to_string())?;
+        let message = messages::message(&head)?;
         let body = body.into();
         match message.header_type() {
             MessageHeader::DictionaryBatch => {
@@ -220,17 +225,26 @@ impl ArrowFile {
                 let words = texts(dictionary.values().as_ref())
                     .ok_or_else(|| damaged(&self.origin, "a dictionary of no texts"))?;
                 let word = |key: usize| match words.get(key) {
-                    Some(Some(word)) => Ok(Label::new(word.clone())),
+                    Some(Some(word)) => self.text_label(word),
                     _ => Err(damaged(&self.origin, "a label that its dictionary does not have")),
                 };
                 dictionary.normalized_keys().into_iter().map(word).collect()
             }
             _ => match (texts(array.as_ref()), whole_numbers(array)) {
-                (Some(texts), _) => Ok(texts.into_iter().flatten().map(Label::new).collect()),
+                (Some(texts), _) => texts.into_iter().flatten().map(|text| self.text_label(text)).collect(),
                 (None, Some(wholes)) => Ok(wholes.into_iter().map(|value| Label::new(value.to_string())).collect()),
                 (None, None) => Err(damaged(&self.origin, "a column is of another type")),
             },
         }
+    }
+
+    /// A label that many rows may share, and of which each gets a copy: what these add up to is bounded.
+    fn text_label(&self, text: &str) -> Result<Label, Error> {
+        self.label_bytes.set(self.label_bytes.get().saturating_add(text.len() as u64));
+        if self.label_bytes.get() > most_bytes(self.messages.bytes_read()) {
+            return Err(too_much(&self.origin, "longer labels than fit into it", "save shorter labels"));
+        }
+        Ok(Label::new(text))
     }
 
     /// No value may be missing.
@@ -264,12 +278,11 @@ impl Iterator for ArrowFile {
 }
 
 /// The texts of an array; `None` when it is of something else.
-fn texts(array: &dyn Array) -> Option<Vec<Option<String>>> {
-    let owned = |text: Option<&str>| text.map(String::from);
+fn texts(array: &dyn Array) -> Option<Vec<Option<&str>>> {
     match array.data_type() {
-        DataType::Utf8 => Some(array.as_string::<i32>().iter().map(owned).collect()),
-        DataType::LargeUtf8 => Some(array.as_string::<i64>().iter().map(owned).collect()),
-        DataType::Utf8View => Some(array.as_string_view().iter().map(owned).collect()),
+        DataType::Utf8 => Some(array.as_string::<i32>().iter().collect()),
+        DataType::LargeUtf8 => Some(array.as_string::<i64>().iter().collect()),
+        DataType::Utf8View => Some(array.as_string_view().iter().collect()),
         _ => None,
     }
 }
@@ -348,15 +361,6 @@ impl ArrowWriter {
     pub(crate) fn create(path: &Path, format: Format) -> Result<Self, Error> {
         let state = State::Begun(Some(AtomicFile::create(path)?));
         Ok(ArrowWriter { state, is_file: format == Format::Arrow, rows: 0 })
-    }
-
-    /// The temporary file; see [`AtomicFile::temporary`].
-    pub(crate) fn temporary(&self) -> Option<&Path> {
-        match &self.state {
-            State::Begun(file) => file.as_ref()?.temporary(),
-            State::File(writer, _) => writer.get_ref().get_ref().temporary(),
-            State::Stream(writer, _) => writer.get_ref().get_ref().temporary(),
-        }
     }
 
     /// Adds rows.

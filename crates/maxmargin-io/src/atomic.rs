@@ -1,17 +1,22 @@
 //! Saving so that a file is either the old one or the new one, whole, also when the power goes.
 //!
 //! ```text
-//! create a temporary file in the same folder -> write -> permissions -> sync -> rename -> sync the folder
+//! create a file without a name in the same folder -> write -> permissions -> sync -> name -> rename -> sync the folder
 //! ```
 //!
-//! Up to the rename nothing but the temporary file has changed, and it is removed on failure. The rename is the
-//! one step that shows the new file, and the system does it as a whole. Syncing the folder makes the rename durable.
+//! The system removes a file without a name when the process ends, however it ends. A new file is given its own name
+//! straight away. A file that replaces another first gets a temporary name, for the moment until it is renamed. The rename
+//! is the one step that shows the new file, and the system does it as a whole. Syncing the folder makes the rename durable.
+//!
+//! Where the system knows no files without names, the temporary file has its name from the beginning. A process that is
+//! killed can leave such a file behind, so each save removes those that it finds in its folder. A writer holds a lock on
+//! its file for as long as it lives: a temporary file that nobody has locked belongs to nobody.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::{Error, reason};
 
@@ -74,6 +79,7 @@ enum Step {
     Protect,
     Sync,
     Keep,
+    Name,
     Rename,
     SyncFolder,
 }
@@ -87,6 +93,7 @@ impl Step {
             Step::Protect => "setting permissions",
             Step::Sync => "syncing to disk",
             Step::Keep => "keeping the file that is replaced",
+            Step::Name => "giving the new file a name",
             Step::Rename => "renaming the temporary file",
             Step::SyncFolder => "syncing the folder; the new file is in place",
         }
@@ -109,14 +116,122 @@ impl Step {
 trait Operations {
     /// The permissions of the file at a path, if there is one.
     fn look(&mut self, path: &Path) -> io::Result<Option<fs::Metadata>>;
-    fn create(&mut self, folder: &Path) -> io::Result<NamedTempFile>;
+    fn create(&mut self, folder: &Path) -> io::Result<Draft>;
     fn write(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
     fn protect(&mut self, file: &File, permissions: Permissions) -> io::Result<()>;
     fn sync(&mut self, file: &File) -> io::Result<()>;
     fn remove(&mut self, path: &Path) -> io::Result<()>;
     fn link(&mut self, path: &Path, other: &Path) -> io::Result<()>;
-    fn rename(&mut self, file: NamedTempFile, path: &Path) -> io::Result<()>;
+    /// Gives a file without a name this one, unless there is a file of that name; whether it has it now.
+    fn name_new(&mut self, file: &File, path: &Path) -> io::Result<bool>;
+    /// Gives a file without a name a temporary one.
+    fn name(&mut self, file: &mut File, folder: &Path) -> io::Result<TempPath>;
+    fn rename(&mut self, file: TempPath, path: &Path) -> io::Result<()>;
     fn sync_folder(&mut self, folder: &Path) -> io::Result<()>;
+}
+
+/// A file that is being written. Its lock is held until it is dropped.
+#[derive(Debug)]
+enum Draft {
+    /// The system removes it when the process ends.
+    Unnamed(File),
+    /// It is removed when dropped, which is on every way out but the rename.
+    Named(NamedTempFile),
+}
+
+impl Draft {
+    fn file(&self) -> &File {
+        match self {
+            Draft::Unnamed(file) => file,
+            Draft::Named(file) => file.as_file(),
+        }
+    }
+
+    fn file_mut(&mut self) -> &mut File {
+        match self {
+            Draft::Unnamed(file) => file,
+            Draft::Named(file) => file.as_file_mut(),
+        }
+    }
+}
+
+/// How the names of temporary files begin and end: by these they are known again.
+const PREFIX: &str = ".maxmargin-";
+const SUFFIX: &str = ".tmp";
+/// The most entries of a folder that are looked at for old temporary files: a save must not take long for a full folder.
+const MOST_ENTRIES: usize = 100_000;
+
+/// Makes a temporary name in a folder, and something under it.
+fn under_temporary_name<T>(folder: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<NamedTempFile<T>> {
+    tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).make_in(folder, make)
+}
+
+/// A file without a name, where the system has them and can name them later.
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path) -> Option<File> {
+    use rustix::fs::{Mode, OFlags};
+    // The name is given by way of this folder.
+    if !Path::new("/proc/self/fd").is_dir() {
+        return None;
+    }
+    // As for any new file: the system takes away what the user's mask forbids.
+    let mode = Mode::from_raw_mode(0o666);
+    rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok().map(File::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed(_: &Path) -> Option<File> {
+    None
+}
+
+/// Gives a file without a name this one.
+#[cfg(target_os = "linux")]
+fn link_unnamed(file: &File, path: &Path) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+
+    use rustix::fs::{AtFlags, CWD, linkat};
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(linkat(CWD, own, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link_unnamed(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// A file with a temporary name, locked.
+fn named(folder: &Path) -> io::Result<NamedTempFile> {
+    loop {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX).suffix(SUFFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder)?;
+        // Some file systems have no locks; there nobody takes the file for an old one either.
+        let is_locked = file.as_file().lock().is_ok();
+        // Before it was locked, another process may have taken it for an old one.
+        if !is_locked || file.path().exists() {
+            return Ok(file);
+        }
+    }
+}
+
+/// Removes the temporary files of processes that are no longer there. What cannot be removed is left.
+fn clear_old(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.take(MOST_ENTRIES).flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let path = entry.path();
+            // The lock is held until the file is removed: who makes a file and then gets its lock sees that it is gone.
+            if let Ok(file) = File::open(&path)
+                && file.try_lock().is_ok()
+            {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
 }
 
 /// The real file operations.
@@ -131,13 +246,12 @@ impl Operations for Disk {
         }
     }
 
-    fn create(&mut self, folder: &Path) -> io::Result<NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".maxmargin-").suffix(".tmp");
-        // As for any new file: the system takes away what the user's mask forbids.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        builder.tempfile_in(folder)
+    fn create(&mut self, folder: &Path) -> io::Result<Draft> {
+        clear_old(folder);
+        match unnamed(folder) {
+            Some(file) => Ok(Draft::Unnamed(file)),
+            None => named(folder).map(Draft::Named),
+        }
     }
 
     fn write(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
@@ -164,8 +278,27 @@ impl Operations for Disk {
         fs::hard_link(path, other).or_else(|_| fs::rename(path, other))
     }
 
-    fn rename(&mut self, file: NamedTempFile, path: &Path) -> io::Result<()> {
-        file.persist(path).map(drop).map_err(|error| error.error)
+    fn name_new(&mut self, file: &File, path: &Path) -> io::Result<bool> {
+        // Whatever is in the way, a temporary name and a rename are the other way to do it.
+        Ok(link_unnamed(file, path).is_ok())
+    }
+
+    fn name(&mut self, file: &mut File, folder: &Path) -> io::Result<TempPath> {
+        let _ = file.lock();
+        if let Ok(linked) = under_temporary_name(folder, |path| link_unnamed(file, path)) {
+            return Ok(linked.into_temp_path());
+        }
+        // A system that makes files without names and cannot name them: its bytes go into one that has a name.
+        let mut copy = named(folder)?;
+        copy.as_file().set_permissions(file.metadata()?.permissions())?;
+        file.seek(SeekFrom::Start(0))?;
+        io::copy(file, copy.as_file_mut())?;
+        copy.as_file().sync_all()?;
+        Ok(copy.into_temp_path())
+    }
+
+    fn rename(&mut self, file: TempPath, path: &Path) -> io::Result<()> {
+        file.persist(path).map_err(|error| error.error)
     }
 
     fn sync_folder(&mut self, folder: &Path) -> io::Result<()> {
@@ -194,17 +327,17 @@ fn save(
 
 /// A save between its first byte and its last.
 enum Begun {
-    /// A device or pipe, which is written to straight.
+    /// A device or pipe, which is written to straight; or a file that never gets a name.
     Device(File),
-    /// A temporary file, removed when dropped, which is on every way out but the rename.
-    Temporary { file: NamedTempFile, path: PathBuf, old: Option<Permissions> },
+    /// A file that nobody sees until it is whole.
+    Temporary { draft: Draft, path: PathBuf, old: Option<Permissions> },
 }
 
 impl Begun {
     fn file_mut(&mut self) -> &mut File {
         match self {
             Begun::Device(file) => file,
-            Begun::Temporary { file, .. } => file.as_file_mut(),
+            Begun::Temporary { draft, .. } => draft.file_mut(),
         }
     }
 }
@@ -225,25 +358,38 @@ fn begin(operations: &mut impl Operations, path: &Path) -> Result<Begun, (Step, 
         }
     }
     let path = follow(path).map_err(at(Step::Look))?;
-    let file = operations.create(folder_of(&path)).map_err(at(Step::Create))?;
-    Ok(Begun::Temporary { file, path, old: old.map(|old| old.permissions()) })
+    let draft = operations.create(folder_of(&path)).map_err(at(Step::Create))?;
+    Ok(Begun::Temporary { draft, path, old: old.map(|old| old.permissions()) })
 }
 
 /// Makes what was written the file, durably.
 fn commit(operations: &mut impl Operations, begun: Begun, previous: Option<&Path>) -> Result<(), (Step, io::Error)> {
     let at = |step: Step| move |error: io::Error| (step, error);
-    let Begun::Temporary { file, path, old } = begun else { return Ok(()) };
-    let replaces = old.is_some();
+    let Begun::Temporary { mut draft, path, old } = begun else { return Ok(()) };
+    let (replaces, folder) = (old.is_some(), folder_of(&path));
     if let Some(permissions) = old {
-        operations.protect(file.as_file(), permissions).map_err(at(Step::Protect))?;
+        operations.protect(draft.file(), permissions).map_err(at(Step::Protect))?;
     }
-    operations.sync(file.as_file()).map_err(at(Step::Sync))?;
+    operations.sync(draft.file()).map_err(at(Step::Sync))?;
     if let (Some(previous), true) = (previous, replaces) {
         operations.remove(previous).map_err(at(Step::Keep))?;
         operations.link(&path, previous).map_err(at(Step::Keep))?;
     }
-    operations.rename(file, &path).map_err(at(Step::Rename))?;
-    operations.sync_folder(folder_of(&path)).map_err(at(Step::SyncFolder))
+    if let (Draft::Unnamed(file), false) = (&draft, replaces)
+        && operations.name_new(file, &path).map_err(at(Step::Name))?
+    {
+        return operations.sync_folder(folder).map_err(at(Step::SyncFolder));
+    }
+    // The file stays open, and so locked, until it is renamed.
+    let (named, _file) = match draft {
+        Draft::Unnamed(ref mut file) => (operations.name(file, folder).map_err(at(Step::Name))?, None),
+        Draft::Named(file) => {
+            let (file, named) = file.into_parts();
+            (named, Some(file))
+        }
+    };
+    operations.rename(named, &path).map_err(at(Step::Rename))?;
+    operations.sync_folder(folder).map_err(at(Step::SyncFolder))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -288,12 +434,39 @@ impl AtomicFile {
         Ok(AtomicFile { shown, begun })
     }
 
-    /// The file that is written to meanwhile, if it is one: whoever ends the program without dropping this removes it.
-    pub fn temporary(&self) -> Option<&Path> {
-        match &self.begun {
-            Begun::Device(_) => None,
-            Begun::Temporary { file, .. } => Some(file.path()),
+    /// Begins to write a file that never gets a name: the system removes it when it is closed. Messages call it `shown`.
+    ///
+    /// # Errors
+    /// When none can be made in the folder.
+    pub(crate) fn nameless(folder: &Path, shown: &str) -> Result<Self, Error> {
+        let made = tempfile::tempfile_in(folder).map_err(|error| save_error(shown, (Step::Create, error)))?;
+        Ok(AtomicFile { shown: shown.into(), begun: Begun::Device(made) })
+    }
+
+    /// The file that is being written to.
+    pub(crate) fn into_file(self) -> File {
+        match self.begun {
+            Begun::Device(file) | Begun::Temporary { draft: Draft::Unnamed(file), .. } => file,
+            Begun::Temporary { draft: Draft::Named(file), .. } => file.into_file(),
         }
+    }
+
+    /// Whether this is a device or a pipe, which is written to straight and knows no way back.
+    pub(crate) fn is_device(&self) -> bool {
+        matches!(self.begun, Begun::Device(_))
+    }
+
+    /// The folder that the file will be in.
+    pub(crate) fn folder(&self) -> &Path {
+        match &self.begun {
+            Begun::Device(_) => Path::new("."),
+            Begun::Temporary { path, .. } => folder_of(path),
+        }
+    }
+
+    /// The name that the file will have, for messages.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// Makes what was written the file, durably.
@@ -347,6 +520,8 @@ mod tests {
     struct Faulty {
         fail_at: usize,
         done: usize,
+        /// Whether the system has no files without names.
+        has_names_only: bool,
     }
 
     impl Faulty {
@@ -361,9 +536,9 @@ mod tests {
             self.step()?;
             Disk.look(path)
         }
-        fn create(&mut self, folder: &Path) -> io::Result<NamedTempFile> {
+        fn create(&mut self, folder: &Path) -> io::Result<Draft> {
             self.step()?;
-            Disk.create(folder)
+            if self.has_names_only { named(folder).map(Draft::Named) } else { Disk.create(folder) }
         }
         fn write(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
             if let Err(error) = self.step() {
@@ -388,7 +563,15 @@ mod tests {
             self.step()?;
             Disk.link(path, other)
         }
-        fn rename(&mut self, file: NamedTempFile, path: &Path) -> io::Result<()> {
+        fn name_new(&mut self, file: &File, path: &Path) -> io::Result<bool> {
+            self.step()?;
+            Disk.name_new(file, path)
+        }
+        fn name(&mut self, file: &mut File, folder: &Path) -> io::Result<TempPath> {
+            self.step()?;
+            Disk.name(file, folder)
+        }
+        fn rename(&mut self, file: TempPath, path: &Path) -> io::Result<()> {
             self.step()?;
             Disk.rename(file, path)
         }
@@ -405,18 +588,34 @@ mod tests {
         names
     }
 
+    /// Whether the steps of a system are known that has no files without names; else those of this one.
+    const SYSTEMS: [bool; 2] = [false, true];
+
+    /// The steps that show a file, of a system.
+    fn naming(has_names_only: bool, replaces: bool) -> Vec<Step> {
+        match (has_names_only || cfg!(not(target_os = "linux")), replaces) {
+            (true, _) => vec![Step::Rename],
+            (false, true) => vec![Step::Name, Step::Rename],
+            (false, false) => vec![Step::Name],
+        }
+    }
+
     #[test]
     fn whichever_operation_fails_the_file_is_whole_and_nothing_is_left_behind() {
-        for old in [None, Some(&b"the old content"[..])] {
+        for (old, has_names_only) in
+            [None, Some(&b"the old content"[..])].into_iter().flat_map(|old| SYSTEMS.map(|has| (old, has)))
+        {
             let mut steps = Vec::new();
             for fail_at in 0.. {
                 let folder = tempfile::tempdir().unwrap();
                 let path = folder.path().join("model");
                 old.iter().for_each(|old| fs::write(&path, old).unwrap());
-                let result = save(&mut Faulty { fail_at, done: 0 }, &path, None, b"the new content");
+                let mut faulty = Faulty { fail_at, done: 0, has_names_only };
+                let result = save(&mut faulty, &path, None, b"the new content");
                 let content = fs::read(&path).ok();
                 let Err((step, _)) = result else {
                     assert_eq!(content.as_deref(), Some(&b"the new content"[..]));
+                    assert_eq!(names(folder.path()), ["model"]);
                     break;
                 };
                 // Only the last step comes after the rename.
@@ -426,33 +625,68 @@ mod tests {
                 steps.push(step);
             }
             // The negative control: every step has failed once.
-            let protect = old.map(|_| Step::Protect);
             let mut all = vec![Step::Look, Step::Create, Step::Write];
-            all.extend(protect.into_iter().chain([Step::Sync, Step::Rename, Step::SyncFolder]));
+            all.extend(old.map(|_| Step::Protect));
+            all.push(Step::Sync);
+            all.extend(naming(has_names_only, old.is_some()));
+            all.push(Step::SyncFolder);
             assert_eq!(steps, all);
         }
     }
 
     #[test]
     fn whichever_operation_fails_one_of_two_files_that_are_kept_is_whole() {
-        let mut steps = Vec::new();
-        for fail_at in 0.. {
-            let folder = tempfile::tempdir().unwrap();
-            let (path, previous) = (folder.path().join("checkpoint"), folder.path().join("checkpoint.previous"));
-            fs::write(&previous, "first").unwrap();
-            fs::write(&path, "second").unwrap();
-            let result = save(&mut Faulty { fail_at, done: 0 }, &path, Some(&previous), b"third");
-            let (content, older) = (fs::read_to_string(&path).unwrap(), fs::read_to_string(&previous).ok());
-            let Err((step, _)) = result else {
-                assert_eq!((content.as_str(), older.as_deref()), ("third", Some("second")));
-                break;
-            };
-            assert_eq!(content, if step == Step::SyncFolder { "third" } else { "second" }, "{step:?}");
-            assert!(names(folder.path()).iter().all(|name| name.starts_with("checkpoint")), "{step:?}");
-            steps.push(step);
+        for has_names_only in SYSTEMS {
+            let mut steps = Vec::new();
+            for fail_at in 0.. {
+                let folder = tempfile::tempdir().unwrap();
+                let (path, previous) = (folder.path().join("checkpoint"), folder.path().join("checkpoint.previous"));
+                fs::write(&previous, "first").unwrap();
+                fs::write(&path, "second").unwrap();
+                let mut faulty = Faulty { fail_at, done: 0, has_names_only };
+                let result = save(&mut faulty, &path, Some(&previous), b"third");
+                let (content, older) = (fs::read_to_string(&path).unwrap(), fs::read_to_string(&previous).ok());
+                let Err((step, _)) = result else {
+                    assert_eq!((content.as_str(), older.as_deref()), ("third", Some("second")));
+                    break;
+                };
+                assert_eq!(content, if step == Step::SyncFolder { "third" } else { "second" }, "{step:?}");
+                assert!(names(folder.path()).iter().all(|name| name.starts_with("checkpoint")), "{step:?}");
+                steps.push(step);
+            }
+            let kept = steps.iter().filter(|step| **step == Step::Keep).count();
+            assert_eq!((kept, steps.len()), (2, 8 + naming(has_names_only, true).len()), "{steps:?}");
         }
-        let kept = steps.iter().filter(|step| **step == Step::Keep).count();
-        assert_eq!((kept, steps.len()), (2, 9), "{steps:?}");
+    }
+
+    #[test]
+    fn a_file_that_another_process_makes_meanwhile_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"ours").unwrap();
+        fs::write(&path, "theirs").unwrap();
+        file.commit().unwrap();
+        assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"ours".to_vec(), vec!["model".to_string()]));
+    }
+
+    #[test]
+    fn old_temporary_files_of_ours_are_cleared_and_those_of_others_are_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str| fs::write(folder.path().join(name), "old").unwrap();
+        [".maxmargin-Ab12Cd.tmp", ".maxmargin-Ab12Cd", "maxmargin-Ab12Cd.tmp", ".other-Ab12Cd.tmp"]
+            .into_iter()
+            .for_each(put);
+        fs::create_dir(folder.path().join(".maxmargin-folder.tmp")).unwrap();
+        // A process that is still there has locked its file.
+        let alive = named(folder.path()).unwrap();
+        let alive_name = alive.path().file_name().unwrap().to_str().unwrap().to_string();
+        save_atomically(&folder.path().join("model"), b"new").unwrap();
+        let mut left = vec![".maxmargin-Ab12Cd".into(), ".maxmargin-folder.tmp".into(), ".other-Ab12Cd.tmp".into()];
+        left.extend([alive_name, "maxmargin-Ab12Cd.tmp".into(), "model".into()]);
+        left.sort();
+        assert_eq!(names(folder.path()), left);
+        drop(alive);
     }
 
     #[test]

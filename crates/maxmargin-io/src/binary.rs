@@ -9,9 +9,9 @@ use maxmargin::data::{Dataset, Labels, Matrix, Values};
 use crate::arrow_file::ArrowFile;
 use crate::block::too_long;
 use crate::cache_file::{self, CacheFile};
-use crate::error::{Error, reason};
+use crate::error::Error;
 use crate::parquet_file::ParquetFile;
-use crate::read::{Format, ReadOptions};
+use crate::read::{Format, ReadOptions, cannot_read, no_rows};
 use crate::{arrow_file, npy, npz, parquet_file};
 
 /// The format of bytes that are not text; the one asked for, where that is such a format.
@@ -57,18 +57,11 @@ pub(crate) fn read_path(path: &Path, options: &ReadOptions, format: Format) -> R
         return Err(too_long(&origin, limit));
     }
     match format {
-        Format::Cache => {
-            refuse_label(&origin, options)?;
-            select(CacheFile::open(path)?.read()?, &origin, options)
-        }
+        Format::Cache => read_cache(&CacheFile::open(path)?, &origin, options),
         Format::Parquet => join(ParquetFile::open(path, options)?, &origin),
         Format::Arrow | Format::ArrowStream => join(ArrowFile::open(path, options, format)?, &origin),
         _ => {
-            let bytes = std::fs::read(path).map_err(|error| Error::Open {
-                path: origin.to_string(),
-                reason: reason(&error),
-                help: "check that it is a file that can be read".into(),
-            })?;
+            let bytes = std::fs::read(path).map_err(|error| cannot_read(&origin, &error))?;
             read(&bytes, &origin, options, format)
         }
     }
@@ -134,11 +127,37 @@ pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions, format: Fo
             join(ArrowFile::from_stream(source, origin, options)?, origin)
         }
         Format::Parquet => join(ParquetFile::from_bytes(bytes.to_vec(), origin, options)?, origin),
-        _ => {
-            let file = CacheFile::from_bytes(bytes.to_vec(), origin)?;
-            refuse_label(origin, options)?;
-            select(file.read()?, origin, options)
-        }
+        _ => read_cache(&CacheFile::from_bytes(bytes.to_vec(), origin)?, origin, options),
+    }
+}
+
+fn read_cache(file: &CacheFile, origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
+    refuse_label(origin, options)?;
+    check_selection(file.columns(), file.names(), origin, options)?;
+    if file.rows() == 0 {
+        return Err(no_rows(origin));
+    }
+    select(file.read()?, origin, options)
+}
+
+/// Checks that the columns asked for are among these, before any row is read.
+pub(crate) fn check_selection(
+    columns: usize,
+    names: Option<&[String]>,
+    origin: &str,
+    options: &ReadOptions,
+) -> Result<(), Error> {
+    if options.columns.is_none() {
+        return Ok(());
+    }
+    let none = Matrix::sparse(0, columns, vec![0], Vec::new(), Vec::<f64>::new());
+    let none = none.and_then(|matrix| Dataset::new(matrix, Labels::new([]))).and_then(|data| match names {
+        Some(names) => data.with_names(names.to_vec()),
+        None => Ok(data),
+    });
+    match none {
+        Ok(none) => select(none, origin, options).map(drop),
+        Err(error) => Err(Error::Data { path: origin.into(), error }),
     }
 }
 
@@ -182,14 +201,7 @@ pub(crate) fn join(blocks: impl Iterator<Item = Result<Dataset, Error>>, origin:
     if blocks.len() == 1 {
         return Ok(blocks.remove(0));
     }
-    let Some(first) = blocks.first() else {
-        return Err(Error::Content {
-            path: origin.into(),
-            found: "no rows".into(),
-            expected: "at least one".into(),
-            help: "give a file with at least one row".into(),
-        });
-    };
+    let Some(first) = blocks.first() else { return Err(no_rows(origin)) };
     let names = first.names().map(<[String]>::to_vec);
     let (rows, columns) = (blocks.iter().map(Dataset::rows).sum::<usize>(), first.columns());
     let entries: usize = blocks.iter().map(|block| nonzeros(block.matrix())).sum();

@@ -100,12 +100,17 @@ pub(crate) struct Cutter<'s> {
     start: usize,
     /// How many bytes a block has, about.
     size: usize,
+    /// Whether nothing more can be read.
     has_ended: bool,
+    /// Why the stream ended before its end: told once all before it has been handed out.
+    failure: Option<Error>,
+    /// The bytes that the first block has at least.
+    first: usize,
     number: usize,
     total: u64,
     limit: Option<u64>,
     /// What separates cells, where they may be in quotes.
-    pub(crate) separator: Option<u8>,
+    separator: Option<u8>,
 }
 
 impl<'s> Cutter<'s> {
@@ -124,6 +129,8 @@ impl<'s> Cutter<'s> {
             start: 0,
             size: size.max(1),
             has_ended: false,
+            failure: None,
+            first: 0,
             number: 0,
             total: 0,
             limit,
@@ -131,23 +138,33 @@ impl<'s> Cutter<'s> {
         }
     }
 
-    /// At least `least` bytes from the start of the text, without a byte order mark, and whether that is all of it.
-    /// Only before the first block.
-    pub(crate) fn head(&mut self, least: usize) -> Result<(&[u8], bool), Error> {
+    /// Says that the first block is to hold so many bytes at least: what tells how the others are read. Cells in quotes may
+    /// hold line ends; `separator` is what stands between cells.
+    pub(crate) fn begin(&mut self, separator: u8, first: usize) {
+        (self.separator, self.first) = (Some(separator), first);
+    }
+
+    /// At least `least` bytes from the start of the text, without a byte order mark, and whether that is all of it: fewer
+    /// where the text ends or fails before. Only before the first block.
+    pub(crate) fn head(&mut self, least: usize) -> (&[u8], bool) {
         let mut filled = self.kept.len();
         let before = filled;
         while filled < least.max(3) && !self.has_ended {
             self.kept.resize(least.max(3), 0);
             let mut kept = std::mem::take(&mut self.kept);
-            let read = self.read(&mut kept[filled..]);
+            filled += self.read(&mut kept[filled..]);
             self.kept = kept;
-            filled += read?;
         }
         self.kept.truncate(filled);
         if before == 0 && self.kept.starts_with(b"\xef\xbb\xbf") {
             self.start = 3;
         }
-        Ok((&self.kept[self.start..], self.has_ended))
+        (&self.kept[self.start..], self.has_ended && self.failure.is_none())
+    }
+
+    /// Why no more can be read, where that is not the end.
+    pub(crate) fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref()
     }
 
     /// How many bytes a block has, about.
@@ -162,12 +179,13 @@ impl<'s> Cutter<'s> {
 
     /// Whether all that is left is known to fit in one block.
     pub(crate) fn is_short(&self) -> bool {
-        self.has_ended && self.kept.len() - self.start < self.size
+        self.has_ended && self.failure.is_none() && self.kept.len() - self.start < self.size
     }
 
-    /// The next block; whether there is one.
+    /// The next block; whether there is one. A stream that fails first hands out the whole lines before its failure, so that
+    /// what is read does not depend on the size of the blocks.
     pub(crate) fn next(&mut self, block: &mut Block) -> Result<bool, Error> {
-        let mut size = self.size;
+        let mut size = if self.number == 0 { self.size.max(self.first) } else { self.size };
         let mut filled = 0;
         loop {
             block.make_room(size);
@@ -176,13 +194,17 @@ impl<'s> Cutter<'s> {
             self.start += from_kept;
             filled += from_kept;
             while filled < size && !self.has_ended {
-                filled += self.read(&mut block.buffer[filled..size])?;
+                filled += self.read(&mut block.buffer[filled..size]);
             }
-            if filled == 0 {
-                return Ok(false);
+            let is_last = self.has_ended && self.start == self.kept.len() && filled < size;
+            let end = match &self.failure {
+                None if filled == 0 => return Ok(false),
+                None if is_last => Some(filled),
+                _ => self.end(&block.buffer[..filled]),
+            };
+            if let (Some(failure), None, true) = (&self.failure, end, is_last) {
+                return Err(failure.clone());
             }
-            let is_last = self.has_ended && self.start == self.kept.len();
-            let end = if is_last && filled < size { Some(filled) } else { self.end(&block.buffer[..filled]) };
             if let Some(end) = end {
                 if self.start == self.kept.len() {
                     self.kept.clear();
@@ -210,24 +232,24 @@ impl<'s> Cutter<'s> {
         }
     }
 
-    /// Reads some bytes; none at the end.
-    fn read(&mut self, room: &mut [u8]) -> Result<usize, Error> {
+    /// Reads some bytes; none at the end, or where the stream fails.
+    fn read(&mut self, room: &mut [u8]) -> usize {
         loop {
-            match self.source.read(room) {
-                Ok(0) => {
-                    self.has_ended = true;
-                    return Ok(0);
-                }
-                Ok(count) => {
-                    self.total += count as u64;
-                    return match self.limit {
-                        Some(limit) if self.total > limit => Err(too_long(&self.origin, limit)),
-                        _ => Ok(count),
-                    };
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err((self.explain)(&error)),
+            let read = match self.source.read(room) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                read => read,
+            };
+            let mut count = *read.as_ref().unwrap_or(&0);
+            self.has_ended = count == 0;
+            if let Err(error) = read {
+                self.failure = Some((self.explain)(&error));
             }
+            if let Some(limit) = self.limit.filter(|limit| self.total + count as u64 > *limit) {
+                count = (limit - self.total) as usize;
+                (self.has_ended, self.failure) = (true, Some(too_long(&self.origin, limit)));
+            }
+            self.total += count as u64;
+            return count;
         }
     }
 }

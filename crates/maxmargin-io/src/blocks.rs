@@ -8,11 +8,12 @@ use maxmargin::data::{Dataset, Label};
 
 use crate::arrow_file::ArrowFile;
 use crate::binary::{self, first_bytes, first_format};
+use crate::block::too_long;
 use crate::cache_file::CacheFile;
-use crate::error::{Error, reason};
+use crate::error::Error;
 use crate::npy::NpyBlocks;
 use crate::parquet_file::ParquetFile;
-use crate::read::{Format, ReadOptions, Reader};
+use crate::read::{Format, ReadOptions, Reader, cannot_read, no_rows};
 
 /// The rows of some data, a block after the other, each a data set of at least one row.
 ///
@@ -42,7 +43,11 @@ pub struct Blocks<'a> {
     rows: Option<u64>,
     classes: Option<Vec<Label>>,
     grows: bool,
-    failed: bool,
+    /// What messages call the data.
+    origin: String,
+    /// Whether a row has come, and whether nothing more comes.
+    begun: bool,
+    done: bool,
 }
 
 impl<'a> Blocks<'a> {
@@ -52,18 +57,18 @@ impl<'a> Blocks<'a> {
     /// When it cannot be read, or its beginning does not read as asked.
     pub fn open(path: &Path, options: &'a ReadOptions) -> Result<Self, Error> {
         let origin = path.to_string_lossy().into_owned();
-        let cannot_read = |error: std::io::Error| Error::Open {
-            path: origin.clone(),
-            reason: reason(&error),
-            help: "check that it is a file that can be read".into(),
-        };
-        let mut file = File::open(path).map_err(cannot_read)?;
-        let is_file = file.metadata().map_err(cannot_read)?.is_file();
-        let first = first_bytes(&mut file).map_err(cannot_read)?;
-        match first_format(&first, options.format).filter(|_| is_file) {
+        let fault = |error: std::io::Error| cannot_read(&origin, &error);
+        let mut file = File::open(path).map_err(fault)?;
+        let found = file.metadata().map_err(fault)?;
+        let first = first_bytes(&mut file).map_err(fault)?;
+        let format = first_format(&first, options.format).filter(|_| found.is_file());
+        if let (Some(_), Some(limit)) = (format, options.max_bytes.filter(|&limit| found.len() > limit)) {
+            return Err(too_long(&origin, limit));
+        }
+        match format {
             Some(Format::Cache) => Blocks::of_cache(CacheFile::open(path)?, options, origin),
-            Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::open(path, options)?),
-            Some(format @ Format::Arrow) => Ok(Blocks::of(ArrowFile::open(path, options, format)?)),
+            Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::open(path, options)?, &origin),
+            Some(format @ Format::Arrow) => Ok(Blocks::of(ArrowFile::open(path, options, format)?, &origin)),
             _ => Blocks::from_source(Cursor::new(first).chain(file), &origin, options),
         }
     }
@@ -79,46 +84,53 @@ impl<'a> Blocks<'a> {
         origin: &str,
         options: &'a ReadOptions,
     ) -> Result<Self, Error> {
-        let cannot_read = |error: std::io::Error| Error::Open {
-            path: origin.into(),
-            reason: reason(&error),
-            help: "check that it is a file that can be read".into(),
-        };
-        let first = first_bytes(&mut source).map_err(cannot_read)?;
+        let fault = |error: std::io::Error| cannot_read(origin, &error);
+        let first = first_bytes(&mut source).map_err(fault)?;
         let format = first_format(&first, options.format);
         let mut source = Cursor::new(first).chain(source);
         let mut whole = || {
+            // One byte above the limit is enough to see that it is exceeded.
+            let limit = options.max_bytes.map_or(u64::MAX, |limit| limit.saturating_add(1));
             let mut bytes = Vec::new();
-            source.read_to_end(&mut bytes).map(|_| bytes).map_err(cannot_read)
+            source.by_ref().take(limit).read_to_end(&mut bytes).map_err(fault)?;
+            match options.max_bytes.filter(|&limit| bytes.len() as u64 > limit) {
+                Some(limit) => Err(too_long(origin, limit)),
+                None => Ok(bytes),
+            }
         };
         match format {
             Some(Format::Cache) => Blocks::of_cache(CacheFile::from_bytes(whole()?, origin)?, options, origin.into()),
-            Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::from_bytes(whole()?, origin, options)?),
+            Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::from_bytes(whole()?, origin, options)?, origin),
             Some(format @ Format::Npz) => {
-                Ok(Blocks::of(std::iter::once(binary::read(&whole()?, origin, options, format)?).map(Ok)))
+                Ok(Blocks::of(std::iter::once(binary::read(&whole()?, origin, options, format)?).map(Ok), origin))
             }
-            Some(Format::Arrow) => Ok(Blocks::of(ArrowFile::from_bytes(whole()?, origin, options)?)),
-            Some(Format::ArrowStream) => Ok(Blocks::of(ArrowFile::from_stream(Box::new(source), origin, options)?)),
-            Some(Format::Npy) => Ok(Blocks::of(NpyBlocks::new(Box::new(source), origin, options)?)),
+            Some(Format::Arrow) => Ok(Blocks::of(ArrowFile::from_bytes(whole()?, origin, options)?, origin)),
+            Some(Format::ArrowStream) => {
+                Ok(Blocks::of(ArrowFile::from_stream(Box::new(source), origin, options)?, origin))
+            }
+            Some(Format::Npy) => Ok(Blocks::of(NpyBlocks::new(Box::new(source), origin, options)?, origin)),
             _ => text_blocks(source, origin, options),
         }
     }
 
     /// Blocks of which nothing is known beforehand.
-    fn of(blocks: impl Iterator<Item = Result<Dataset, Error>> + Send + 'a) -> Self {
-        Blocks { blocks: Box::new(blocks), rows: None, classes: None, grows: false, failed: false }
+    fn of(blocks: impl Iterator<Item = Result<Dataset, Error>> + Send + 'a, origin: &str) -> Self {
+        let blocks = Box::new(blocks);
+        Blocks { blocks, origin: origin.into(), rows: None, classes: None, grows: false, begun: false, done: false }
     }
 
     fn of_cache(file: CacheFile, options: &'a ReadOptions, origin: String) -> Result<Self, Error> {
         binary::refuse_label(&origin, options)?;
+        binary::check_selection(file.columns(), file.names(), &origin, options)?;
+        let (name, count) = (origin.clone(), file.blocks());
         let (rows, classes) = (file.rows(), file.classes().to_vec());
-        let blocks = (0..file.blocks())
-            .map(move |block| file.read_block(block).and_then(|data| binary::select(data, &origin, options)));
-        Ok(Blocks { rows: Some(rows), classes: Some(classes), ..Blocks::of(blocks) })
+        let blocks =
+            (0..count).map(move |block| file.read_block(block).and_then(|data| binary::select(data, &origin, options)));
+        Ok(Blocks { rows: Some(rows), classes: Some(classes), ..Blocks::of(blocks, &name) })
     }
 
-    fn of_parquet(file: ParquetFile) -> Result<Self, Error> {
-        Ok(Blocks { rows: Some(file.rows()), ..Blocks::of(file) })
+    fn of_parquet(file: ParquetFile, origin: &str) -> Result<Self, Error> {
+        Ok(Blocks { rows: Some(file.rows()), ..Blocks::of(file, origin) })
     }
 
     /// How many rows there are, where that is known beforehand.
@@ -141,12 +153,17 @@ impl Iterator for Blocks<'_> {
     type Item = Result<Dataset, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
+        if self.done {
             return None;
         }
-        let block = self.blocks.next()?;
-        self.failed = block.is_err();
-        Some(block)
+        let block = match self.blocks.find(|block| !block.as_ref().is_ok_and(|data| data.rows() == 0)) {
+            // As for those who read it whole.
+            None if !self.begun => Some(Err(no_rows(&self.origin))),
+            block => block,
+        };
+        self.begun = true;
+        self.done = !matches!(block, Some(Ok(_)));
+        block
     }
 }
 
@@ -160,5 +177,5 @@ fn text_blocks<'a>(
 ) -> Result<Blocks<'a>, Error> {
     let blocks = Reader::new(options).in_blocks_of(TEXT_BYTES).blocks_of_source(source, origin)?;
     let grows = blocks.format() == Format::Libsvm;
-    Ok(Blocks { grows, ..Blocks::of(blocks.map(|block| block.map(|block| block.data))) })
+    Ok(Blocks { grows, ..Blocks::of(blocks.map(|block| block.map(|block| block.data)), origin) })
 }

@@ -199,12 +199,13 @@ impl CacheFile {
     /// When it cannot be read, is no cache file, damaged, or of a newer format.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let name = path.to_string_lossy().into_owned();
-        let open = || -> io::Result<(File, u64)> {
-            let file = File::open(path)?;
-            let length = file.metadata()?.len();
-            Ok((file, length))
-        };
-        let (file, length) = open().map_err(|error| cannot_read(&name, &error))?;
+        let file = File::open(path).map_err(|error| cannot_read(&name, &error))?;
+        CacheFile::of_file(name, file)
+    }
+
+    /// A cache file that is open. Messages call it `name`.
+    pub(crate) fn of_file(name: String, file: File) -> Result<Self, Error> {
+        let length = file.metadata().map_err(|error| cannot_read(&name, &error))?.len();
         CacheFile::new(name, Bytes::File(Mutex::new(file)), length)
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use maxmargin::data::{Dataset, Label, Matrix};
 
 use crate::atomic::AtomicFile;
-use crate::cache_file::{BlockEntry, Directory, FORMAT, HEAD_BYTES, Layout, MAGIC, Precision};
+use crate::cache_file::{BlockEntry, CacheFile, Directory, FORMAT, HEAD_BYTES, Layout, MAGIC, Precision};
 use crate::error::Error;
 
 /// A block is written once it has this many bytes.
@@ -26,6 +26,8 @@ pub struct CacheWriter {
     directory: Option<Directory>,
     /// The place of each label, by its text; spellings of a number share one.
     known: HashMap<String, u32>,
+    /// The place of each label that is a number, by the bits of the number.
+    numbers: HashMap<u64, u32>,
     pending: Pending,
 }
 
@@ -66,7 +68,19 @@ impl CacheWriter {
     /// # Errors
     /// When the file cannot be written there.
     pub fn with_blocks_of(path: &Path, bytes: usize) -> Result<Self, Error> {
-        let mut file = AtomicFile::create(path)?;
+        CacheWriter::begin(AtomicFile::create(path)?, bytes)
+    }
+
+    /// [`CacheWriter::with_blocks_of`] for a file without a name, in this folder: it is gone when it is closed, however the
+    /// program ends. See [`CacheWriter::finish_nameless`].
+    ///
+    /// # Errors
+    /// When no file can be made there.
+    pub fn nameless_in(folder: &Path, bytes: usize) -> Result<Self, Error> {
+        CacheWriter::begin(AtomicFile::nameless(folder, "the cache of the data")?, bytes)
+    }
+
+    fn begin(mut file: AtomicFile, bytes: usize) -> Result<Self, Error> {
         let head = [&MAGIC[..], &[FORMAT]].concat();
         file.write_all(&head).map_err(|error| file.write_error(error))?;
         Ok(CacheWriter {
@@ -75,13 +89,9 @@ impl CacheWriter {
             offset: HEAD_BYTES,
             directory: None,
             known: HashMap::new(),
+            numbers: HashMap::new(),
             pending: Pending::default(),
         })
-    }
-
-    /// The temporary file; see [`AtomicFile::temporary`].
-    pub fn temporary(&self) -> Option<&Path> {
-        self.file.temporary()
     }
 
     /// Adds rows. The first data set says whether the file has weights, group numbers and names.
@@ -130,7 +140,23 @@ impl CacheWriter {
     ///
     /// # Errors
     /// When there were no rows, or the file cannot be written.
-    pub fn finish(mut self) -> Result<u64, Error> {
+    pub fn finish(self) -> Result<u64, Error> {
+        let (file, rows) = self.write_end()?;
+        file.commit()?;
+        Ok(rows)
+    }
+
+    /// Ends a file without a name, and opens it for reading.
+    ///
+    /// # Errors
+    /// When there were no rows, or the file cannot be written.
+    pub fn finish_nameless(self) -> Result<CacheFile, Error> {
+        let (file, _) = self.write_end()?;
+        let name = file.shown().to_string();
+        CacheFile::of_file(name, file.into_file())
+    }
+
+    fn write_end(mut self) -> Result<(AtomicFile, u64), Error> {
         self.write_block()?;
         let Some(directory) = self.directory.filter(|directory| directory.rows > 0) else {
             return Err(Error::NotWritable {
@@ -140,8 +166,7 @@ impl CacheWriter {
         };
         let end = directory.end().map_err(|error| self.file.write_error(error.into()))?;
         self.file.write_all(&end).map_err(|error| self.file.write_error(error))?;
-        self.file.commit()?;
-        Ok(directory.rows)
+        Ok((self.file, directory.rows))
     }
 
     /// Checks that the data set has what those before it had, and takes note of its columns.
@@ -181,12 +206,17 @@ impl CacheWriter {
         if let Some(&code) = self.known.get(label.text()) {
             return code;
         }
-        let place = directory.classes.iter().position(|class| class == label).unwrap_or_else(|| {
+        let next = directory.classes.len() as u32;
+        let place = match label.number() {
+            // A zero has no sign.
+            Some(number) => *self.numbers.entry((number + 0.0).to_bits()).or_insert(next),
+            None => next,
+        };
+        if place == next {
             directory.classes.push(label.clone());
-            directory.classes.len() - 1
-        });
-        self.known.insert(label.text().to_string(), place as u32);
-        place as u32
+        }
+        self.known.insert(label.text().to_string(), place);
+        place
     }
 
     /// Writes the pending rows, if there are any.

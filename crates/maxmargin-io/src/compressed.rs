@@ -2,9 +2,13 @@
 //!
 //! Several compressed files joined to one read as one. Memory is bounded whatever the file says it needs.
 
-use std::io::{BufReader, Cursor, Read};
+use std::io::{self, BufRead, Cursor, Read};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, reason};
+use crate::limits::{most_text, too_much};
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +25,8 @@ const TELLING: usize = 10;
 /// What xz may need of memory; its highest level needs 65 MiB.
 const XZ_MEMORY: u64 = 1 << 29;
 
-/// What is read from a file at once.
-const BUFFER: usize = 1 << 17;
+/// Bytes that are read from a file at once. More would let who listens to a slow pipe wait longer.
+const BUFFER: usize = 1 << 15;
 
 impl Compression {
     /// By the first bytes of a file.
@@ -53,6 +57,10 @@ impl Compression {
     /// The error of a file that does not decompress.
     pub(crate) fn damaged(self, origin: &str, error: &std::io::Error) -> Error {
         let name = self.name();
+        if error.get_ref().is_some_and(|inner| inner.is::<TooMuch>()) {
+            let help = format!("decompress it first if that is right: {name} -d");
+            return too_much(origin, "more text than a compressed file is read for", &help);
+        }
         Error::Content {
             path: origin.into(),
             found: format!("{name}-compressed data that are damaged or cut off ({})", reason(error)),
@@ -73,7 +81,7 @@ pub(crate) fn decompressed<'s>(
     source.by_ref().take(TELLING as u64).read_to_end(&mut first)?;
     let compression = Compression::find(&first);
     let whole = Cursor::new(first).chain(source);
-    let buffered = |whole| BufReader::with_capacity(BUFFER, whole);
+    let buffered = |whole| Filled { source: whole, buffer: vec![0; BUFFER], ready: 0..0, failure: None };
     let stream: Box<dyn Read + Send + 's> = match compression {
         None => Box::new(whole),
         Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(whole))),
@@ -85,6 +93,107 @@ pub(crate) fn decompressed<'s>(
         Some(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::with_buffer(buffered(whole))?),
     };
     Ok((stream, compression))
+}
+
+/// Hands a stream on in pieces of [`BUFFER`] bytes, however many come at a time: what a decompressor gives before it finds a
+/// fault depends on the pieces that it gets.
+struct Filled<R> {
+    source: R,
+    buffer: Vec<u8>,
+    /// The bytes of the buffer that are not yet handed on.
+    ready: Range<usize>,
+    /// Why the stream ended, told after the bytes before it.
+    failure: Option<io::Error>,
+}
+
+impl<R: Read> BufRead for Filled<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.ready.is_empty() {
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            let mut filled = 0;
+            while filled < self.buffer.len() {
+                match self.source.read(&mut self.buffer[filled..]) {
+                    Ok(0) => break,
+                    Ok(count) => filled += count,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if filled == 0 => return Err(error),
+                    Err(error) => {
+                        self.failure = Some(error);
+                        break;
+                    }
+                }
+            }
+            self.ready = 0..filled;
+        }
+        Ok(&self.buffer[self.ready.clone()])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.ready.start += count;
+    }
+}
+
+impl<R: Read> Read for Filled<R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let mut ready = self.fill_buf()?;
+        let count = ready.read(room)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+/// Says that a compressed stream holds more than it may, in the words of an error of reading.
+#[derive(Debug)]
+pub(crate) struct TooMuch;
+
+impl std::fmt::Display for TooMuch {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("it unpacks to more than a file of its length may")
+    }
+}
+
+impl std::error::Error for TooMuch {}
+
+/// Hands on what a compressed stream holds, as long as that is not more than [`most_text`] of the bytes read so far.
+///
+/// A decompressor that finds a fault gives no bytes of the call that finds it. So it is asked for the same number of bytes
+/// each time, and what is handed on before the fault does not depend on who reads how much at a time.
+pub(crate) struct Bounded<R> {
+    source: R,
+    /// The bytes read so far, before they were unpacked.
+    read: Arc<AtomicU64>,
+    unpacked: u64,
+    buffer: Vec<u8>,
+    /// The bytes of the buffer that are not yet handed on.
+    ready: Range<usize>,
+}
+
+/// Bytes that a decompressor is asked for at a time.
+const UNPACKED_AT_ONCE: usize = 1 << 16;
+
+impl<R: Read> Bounded<R> {
+    pub(crate) fn new(source: R, read: Arc<AtomicU64>) -> Self {
+        Bounded { source, read, unpacked: 0, buffer: vec![0; UNPACKED_AT_ONCE], ready: 0..0 }
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        if self.ready.is_empty() {
+            let count = self.source.read(&mut self.buffer)?;
+            self.unpacked += count as u64;
+            if self.unpacked > most_text(self.read.load(Ordering::Relaxed)) {
+                return Err(std::io::Error::other(TooMuch));
+            }
+            self.ready = 0..count;
+        }
+        let count = room.len().min(self.ready.len());
+        room[..count].copy_from_slice(&self.buffer[self.ready.start..self.ready.start + count]);
+        self.ready.start += count;
+        Ok(count)
+    }
 }
 
 /// A file's name without the ending that says how it is compressed.

@@ -66,18 +66,6 @@ impl DataWriter {
         Ok(DataWriter { format, out, rows: 0, columns: 0, lost: Vec::new() })
     }
 
-    /// The file that is written to meanwhile; see [`AtomicFile::temporary`].
-    pub fn temporary(&self) -> Option<&Path> {
-        match &self.out {
-            Out::Text(out) => out.get_ref().temporary(),
-            Out::Npy(out) => out.temporary(),
-            Out::Npz(out) => out.temporary(),
-            Out::Arrow(out) => out.temporary(),
-            Out::Parquet(out) => out.temporary(),
-            Out::Cache(out) => out.temporary(),
-        }
-    }
-
     /// Adds rows.
     ///
     /// # Errors

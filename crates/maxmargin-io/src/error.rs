@@ -1,5 +1,6 @@
 //! What can go wrong between bytes and types: what was found, where, what was expected, and the way out.
 
+use std::borrow::Cow;
 use std::io;
 
 use maxmargin::error::quoted;
@@ -7,12 +8,13 @@ use thiserror::Error as ThisError;
 
 /// An error of reading or writing. Its text is one line, lower case, without a full stop; [`Error::help`] is the way out.
 ///
-/// Texts of the user are quoted and escaped, so that a message is safe to print whatever the file holds.
+/// Texts of the user are quoted and escaped, so that a message is safe to print whatever the file holds. What other code
+/// says of a file, such as the JSON parser, passes through the same gate: no message has a control character.
 #[derive(Clone, Debug, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
     /// A file that cannot be opened or read.
-    #[error("cannot read {}: {reason}", quoted(path))]
+    #[error("cannot read {}: {}", quoted(path), clean(reason))]
     Open {
         /// The file.
         path: String,
@@ -22,7 +24,7 @@ pub enum Error {
         help: String,
     },
     /// A file that is not of a kind that can be read, or holds nothing.
-    #[error("{}: found {found}, expected {expected}", shown(path))]
+    #[error("{}: found {}, expected {}", shown(path), clean(found), clean(expected))]
     Content {
         /// The file.
         path: String,
@@ -34,7 +36,7 @@ pub enum Error {
         help: String,
     },
     /// A place in a file that does not read.
-    #[error("{}:{line}:{column}: found {found}, expected {expected}", shown(path))]
+    #[error("{}:{line}:{column}: found {}, expected {}", shown(path), clean(found), clean(expected))]
     Syntax {
         /// The file.
         path: String,
@@ -50,7 +52,7 @@ pub enum Error {
         help: String,
     },
     /// A file that reads, but of which no data set can be made.
-    #[error("{}: {error}", shown(path))]
+    #[error("{}: {}", shown(path), clean(&error.to_string()))]
     Data {
         /// The file.
         path: String,
@@ -58,7 +60,7 @@ pub enum Error {
         error: maxmargin::Error,
     },
     /// More than a stated limit allows.
-    #[error("{}: {what}", shown(path))]
+    #[error("{}: {}", shown(path), clean(what))]
     Limit {
         /// The file.
         path: String,
@@ -74,7 +76,7 @@ pub enum Error {
         path: String,
     },
     /// A data set that the format written cannot hold.
-    #[error("{what}")]
+    #[error("{}", clean(what))]
     NotWritable {
         /// What cannot be written.
         what: String,
@@ -82,7 +84,7 @@ pub enum Error {
         help: String,
     },
     /// The stream written to failed.
-    #[error("cannot write: {reason}")]
+    #[error("cannot write: {}", clean(reason))]
     Write {
         /// What kind of failure it was; a broken pipe is told from a full disk by it.
         kind: io::ErrorKind,
@@ -90,7 +92,7 @@ pub enum Error {
         reason: String,
     },
     /// A file that could not be saved.
-    #[error("cannot save {}: {reason} (while {step})", quoted(path))]
+    #[error("cannot save {}: {} (while {step})", quoted(path), clean(reason))]
     Save {
         /// The file.
         path: String,
@@ -102,7 +104,7 @@ pub enum Error {
         help: String,
     },
     /// A model or checkpoint file that is damaged, or of another kind or version.
-    #[error("{}: {what}", shown(path))]
+    #[error("{}: {}", shown(path), clean(what))]
     OwnFile {
         /// The file.
         path: String,
@@ -116,7 +118,7 @@ pub enum Error {
 impl Error {
     /// The way out: one sentence that says what to do.
     pub fn help(&self) -> String {
-        match self {
+        let help = match self {
             Error::Open { help, .. }
             | Error::Content { help, .. }
             | Error::Syntax { help, .. }
@@ -127,7 +129,8 @@ impl Error {
             Error::Data { error, .. } => error.help(),
             Error::Interrupted { .. } => "read it again".into(),
             Error::Write { .. } => "write to another place, or make room there".into(),
-        }
+        };
+        clean(&help).into_owned()
     }
 }
 
@@ -151,6 +154,25 @@ pub(crate) fn reason(error: &io::Error) -> String {
             characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
         }
     }
+}
+
+/// A text without control characters: each is written as its number. All else is left as it is, so that a text that has
+/// been escaped before stays the same.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    // These turn the direction of the text after them, or end a line.
+    let is_bad = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !text.contains(is_bad) {
+        return Cow::Borrowed(text);
+    }
+    let mut cleaned = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if is_bad(character) {
+            cleaned.extend(character.escape_default());
+        } else {
+            cleaned.push(character);
+        }
+    }
+    Cow::Owned(cleaned)
 }
 
 /// A file's name as the place of a message: not quoted, so that editors find it, but with control characters escaped.
@@ -187,6 +209,32 @@ mod tests {
     fn a_file_name_cannot_forge_a_line_or_move_the_cursor() {
         let error = Error::Limit { path: "a\n\u{1b}[2J\"b\\c".into(), what: "w".into(), help: "h".into() };
         assert_eq!(error.to_string(), "a\\n\\u{1b}[2J\"b\\c: w");
+    }
+
+    #[test]
+    fn no_message_has_a_control_character_whoever_said_it() {
+        let bad: String = ('\0'..='\u{ff}').filter(|c| c.is_control()).chain(['\u{2028}', '\u{202e}']).collect();
+        let (path, text) = (format!("f{bad}"), || format!("x{bad}y"));
+        let help = text;
+        let error = maxmargin::Error::Data { what: text(), help: help() };
+        let all = [
+            Error::Open { path: path.clone(), reason: text(), help: help() },
+            Error::Content { path: path.clone(), found: text(), expected: text(), help: help() },
+            Error::Syntax { path: path.clone(), line: 1, column: 1, found: text(), expected: text(), help: help() },
+            Error::Data { path: path.clone(), error },
+            Error::Limit { path: path.clone(), what: text(), help: help() },
+            Error::Interrupted { path: path.clone() },
+            Error::NotWritable { what: text(), help: help() },
+            Error::Write { kind: io::ErrorKind::Other, reason: text() },
+            Error::Save { path: path.clone(), step: "writing", reason: text(), help: help() },
+            Error::OwnFile { path, what: text(), help: help() },
+        ];
+        for error in all {
+            let told = format!("{error} {}", error.help());
+            assert!(!told.contains(|c: char| c.is_control() || bad.contains(c)), "{told:?}");
+        }
+        assert_eq!(clean("a\u{7f}b\u{85}\n"), "a\\u{7f}b\\u{85}\\n");
+        assert_eq!(clean(r#""\u{7f}" ü"#), r#""\u{7f}" ü"#);
     }
 
     #[test]

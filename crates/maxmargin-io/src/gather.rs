@@ -20,6 +20,7 @@ use maxmargin::error::quoted;
 use crate::block::{Block, Cutter};
 use crate::error::Error;
 use crate::libsvm::group_mismatch;
+use crate::limits::check_room;
 use crate::parser::{Kind, Parser};
 use crate::read::{data_error, no_rows};
 use crate::rows::{First, Rows, Words};
@@ -39,6 +40,7 @@ pub(crate) struct Summary {
     filled: u64,
     columns: u64,
     lines: usize,
+    /// The labels; of a stream only the first, since all of them may be more than fit into memory.
     words: Words,
     groups: Vec<i64>,
     first: Option<First>,
@@ -59,6 +61,14 @@ impl Summary {
     /// # Errors
     /// When the block has a fault, or does not fit to the blocks before it.
     fn add(&mut self, parser: &Parser, rows: &mut Rows) -> Result<Place, Error> {
+        self.add_counts(parser, rows)?;
+        let codes = rows.words.iter().map(|word| self.words.code(word)).collect();
+        let (rows, entries) = (self.rows - rows.ends.len(), self.entries - rows.values.len());
+        Ok(Place { rows, entries, codes })
+    }
+
+    /// Adds the next block but for its labels.
+    fn add_counts(&mut self, parser: &Parser, rows: &mut Rows) -> Result<(), Error> {
         if let (Some(first), Some(here)) = (self.first, rows.first)
             && first.has_group != here.has_group
         {
@@ -74,15 +84,13 @@ impl Summary {
             first.label.line += self.lines;
             self.first = Some(first);
         }
-        let codes = rows.words.iter().map(|word| self.words.code(word)).collect();
-        let place = Place { rows: self.rows, entries: self.entries, codes };
         self.rows += rows.ends.len();
         self.entries += rows.values.len();
         self.filled += rows.filled;
         self.columns = self.columns.max(rows.columns);
         self.lines += rows.lines;
         self.groups.append(&mut rows.groups);
-        Ok(place)
+        Ok(())
     }
 
     /// Checks the text as a whole.
@@ -215,6 +223,8 @@ pub(crate) fn read_all(
     go_on: &(dyn Fn() -> Result<(), Error> + Sync),
 ) -> Result<Dataset, Error> {
     let is_dense = parser.is_dense();
+    // Without room for what is expected, there may still be room for what comes.
+    let expected = if check_arrays(parser.origin(), expected).is_ok() { expected } else { Expected::default() };
     let mut arrays = Arrays::new(expected, is_dense);
     let gather = Gather {
         summary: Summary::default(),
@@ -261,8 +271,16 @@ pub(crate) fn read_all(
         return Err(error);
     }
     summary.check(parser)?;
+    if !left_over.is_empty() {
+        check_arrays(parser.origin(), Expected { rows: summary.rows, entries: summary.entries })?;
+    }
     let arrays = finish_arrays(arrays, left_over, &summary, is_dense, workers);
     finish(arrays, summary, parser, workers)
+}
+
+/// Checks that there is room for the arrays of so many rows and entries.
+fn check_arrays(origin: &str, expected: Expected) -> Result<(), Error> {
+    check_room::<[u64; 2]>(origin, expected.rows).and_then(|()| check_room::<[u64; 2]>(origin, expected.entries))
 }
 
 /// Hands in the rows of a block, gives places to all that can have them now, and returns memory to be used again.
@@ -366,18 +384,28 @@ impl Summary {
         self.columns as usize
     }
 
-    /// Adds the next block of a stream, and makes a data set of its rows alone, of at least so many columns. `None` when it
-    /// has no rows.
-    ///
-    /// # Errors
-    /// When the block has a fault, or does not fit to the blocks before it.
+    /// Adds the next block of a stream, and makes a data set of its rows alone, of at least so many columns: of those before
+    /// the first fault, which comes with it. There is no data set when there are no rows.
     pub(crate) fn add_alone(
         &mut self,
         parser: &Parser,
         rows: &mut Rows,
         least_columns: usize,
-    ) -> Result<Option<Dataset>, Error> {
-        self.add(parser, rows)?;
+    ) -> (Option<Dataset>, Option<Error>) {
+        let fault = rows.fault.take().map(|fault| parser.error(fault, self.lines));
+        // The row with the fault may have begun with its group.
+        rows.groups.truncate(rows.ends.len());
+        match self.data_alone(parser, rows, least_columns) {
+            Ok(data) => (data, fault),
+            Err(error) => (None, Some(error)),
+        }
+    }
+
+    fn data_alone(&mut self, parser: &Parser, rows: &mut Rows, least_columns: usize) -> Result<Option<Dataset>, Error> {
+        self.add_counts(parser, rows)?;
+        if let (0, Some(word)) = (self.words.len(), rows.words.iter().next()) {
+            self.words.code(word);
+        }
         let groups = std::mem::take(&mut self.groups);
         if rows.ends.is_empty() {
             return Ok(None);

@@ -8,9 +8,11 @@
 //! any order, and may be some of those that the columns are of. They are sorted by their numbers, and only their own columns are kept,
 //! named by these numbers, so that new rows, with all columns, are read by them. Of new rows the number means nothing.
 
+use maxmargin::Workers;
 use maxmargin::data::{Dataset, Matrix};
 
 use crate::error::Error;
+use crate::gather::sparse_matrix;
 use crate::read::{KernelValues, data_error};
 
 /// The largest serial number: columns are numbered in 32 bits.
@@ -23,8 +25,8 @@ const LARGEST: f64 = 4_294_967_293.0;
 pub(crate) fn without_serials(data: Dataset, what: KernelValues, origin: &str) -> Result<Dataset, Error> {
     let width = data.columns().max(1);
     let shifted = |data: &Dataset| {
-        let all: Vec<Option<usize>> = (1..width).map(Some).collect();
-        with_columns(data, &all).map_err(|error| data_error(origin, error))
+        let matrix = moved(data.matrix(), width - 1, |column| column.checked_sub(1));
+        matrix.and_then(|matrix| with_matrix(data, matrix)).map_err(|error| data_error(origin, error))
     };
     let serials = match what {
         KernelValues::New => return shifted(&data),
@@ -50,9 +52,10 @@ pub(crate) fn without_serials(data: Dataset, what: KernelValues, origin: &str) -
     }
     let order: Vec<usize> = numbered.iter().map(|&(_, row)| row).collect();
     let data = if order.is_sorted() { data } else { data.select_rows(&order) };
-    let columns: Vec<Option<usize>> = numbered.iter().map(|&(serial, _)| (serial < width).then_some(serial)).collect();
     let is_whole = width <= order.len() + 1 && numbered.last().is_some_and(|&(last, _)| last == order.len());
-    let data = with_columns(&data, &columns).and_then(|data| match is_whole {
+    let place = |column: usize| numbered.binary_search_by_key(&column, |&(serial, _)| serial).ok();
+    let matrix = moved(data.matrix(), order.len(), place).and_then(|matrix| with_matrix(&data, matrix));
+    let data = matrix.and_then(|data| match is_whole {
         true => Ok(data),
         false => data.with_names(numbered.iter().map(|(serial, _)| serial.to_string()).collect()),
     });
@@ -73,9 +76,26 @@ fn serials(matrix: &Matrix) -> Vec<Option<f64>> {
     (0..matrix.rows()).map(serial).collect()
 }
 
-/// The same rows with other columns; `None` is one of zeros.
-fn with_columns(data: &Dataset, columns: &[Option<usize>]) -> Result<Dataset, maxmargin::Error> {
-    let made = Dataset::new(data.matrix().select_columns(columns), data.labels().clone())?.with_open_columns();
+/// A matrix whose columns have been moved to other places, in the same order; without a place they are left out.
+///
+/// Costs a step for each entry, and none for a column that no row has: how many columns there are is a claim of the file.
+fn moved(matrix: &Matrix, columns: usize, place: impl Fn(usize) -> Option<usize>) -> Result<Matrix, maxmargin::Error> {
+    let (mut offsets, mut indices, mut values) = (vec![0u64], Vec::new(), Vec::new());
+    for row in 0..matrix.rows() {
+        matrix.visit(row, |column, value| {
+            if let Some(place) = place(column).filter(|_| value != 0.0) {
+                indices.push(place as u32);
+                values.push(value);
+            }
+        });
+        offsets.push(values.len() as u64);
+    }
+    sparse_matrix(columns, offsets, indices, values, &Workers::none())
+}
+
+/// The same rows with another matrix.
+fn with_matrix(data: &Dataset, matrix: Matrix) -> Result<Dataset, maxmargin::Error> {
+    let made = Dataset::new(matrix, data.labels().clone())?.with_open_columns();
     match data.groups() {
         Some(groups) => made.with_groups(groups.to_vec()),
         None => Ok(made),

@@ -47,6 +47,7 @@ mod gather;
 mod guard;
 mod kernel_values;
 mod libsvm;
+mod limits;
 mod marks;
 mod model_file;
 mod npy;

@@ -24,7 +24,7 @@ use crate::read::ReadOptions;
 use crate::rows::{Fault, First, Place, Rows};
 
 /// Columns are numbered in 32 bits, and their count must fit too.
-const INDEX_LIMIT: u64 = u32::MAX as u64 - 1;
+pub(crate) const INDEX_LIMIT: u64 = u32::MAX as u64 - 1;
 
 /// How LIBSVM text is read.
 #[derive(Clone, Copy, Debug)]

@@ -21,6 +21,7 @@ use maxmargin::error::quoted;
 use crate::atomic::AtomicFile;
 use crate::columns::{Columns, not_finite, settle, too_large};
 use crate::error::{Error, reason};
+use crate::limits::check_room;
 use crate::read::{ReadOptions, no_rows};
 
 /// The first bytes of a file.
@@ -107,11 +108,21 @@ impl Header {
     /// # Errors
     /// When the bytes are more or fewer than the header says, or hold what is no number.
     pub(crate) fn all_rows(&self, bytes: &[u8], chosen: &Columns, origin: &str) -> Result<Dataset, Error> {
-        let expected = (self.rows as usize).checked_mul(self.columns.saturating_mul(self.number.bytes()));
-        if expected != Some(bytes.len()) {
-            return Err(cut(origin, self, bytes.len() as u64));
-        }
+        self.check_length(bytes, origin)?;
         self.rows(bytes, 0, self.rows as usize, chosen, origin)
+    }
+
+    /// Checks that the bytes behind the header are as many as it says.
+    pub(crate) fn check_length(&self, bytes: &[u8], origin: &str) -> Result<(), Error> {
+        match usize::try_from(self.rows).ok().and_then(|rows| rows.checked_mul(self.row_bytes())) {
+            Some(length) if length == bytes.len() => Ok(()),
+            _ => Err(cut(origin, self, bytes.len() as u64)),
+        }
+    }
+
+    /// The bytes of a row.
+    fn row_bytes(&self) -> usize {
+        self.columns.saturating_mul(self.number.bytes())
     }
 
     /// The bytes of a number.
@@ -163,6 +174,7 @@ impl Header {
         };
         let single = matches!(self.number, Number::F32 | Number::Signed(1 | 2) | Number::Unsigned(1 | 2));
         let (mut singles, mut doubles) = (Vec::new(), Vec::new());
+        check_room::<f64>(origin, count.saturating_mul(chosen.features.len()))?;
         match single {
             true => singles.reserve_exact(count * chosen.features.len()),
             false => doubles.reserve_exact(count * chosen.features.len()),
@@ -228,49 +240,88 @@ impl Header {
 pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
     let mut rest = bytes;
     let header = read_header(&mut rest, origin)?;
-    let chosen = Columns::new(origin, None, header.columns, options)?;
-    header.all_rows(rest, &chosen, origin)
+    match header.check_length(rest, origin) {
+        Ok(()) => {
+            let chosen = Columns::new(origin, None, header.columns, options)?;
+            header.rows(rest, 0, header.rows as usize, &chosen, origin)
+        }
+        // What is wrong with the rows that are there comes first, as it does for those who read block by block.
+        Err(cut) => match NpyBlocks::new(Box::new(bytes), origin, options)?.find_map(Result::err) {
+            Some(error) => Err(error),
+            None => Err(cut),
+        },
+    }
 }
 
 /// The rows of a file, a block at a time; all at once when the numbers are column after column.
-pub(crate) struct NpyBlocks {
-    source: Box<dyn Read + Send>,
+pub(crate) struct NpyBlocks<'s> {
+    source: Box<dyn Read + Send + 's>,
     origin: String,
     header: Header,
     chosen: Columns,
+    /// The bytes of the first row.
+    first: Vec<u8>,
     done: u64,
 }
 
-impl NpyBlocks {
+impl<'s> NpyBlocks<'s> {
     /// Reads the header.
     ///
     /// # Errors
     /// As [`read`].
-    pub(crate) fn new(mut source: Box<dyn Read + Send>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+    pub(crate) fn new(
+        mut source: Box<dyn Read + Send + 's>,
+        origin: &str,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
         let header = read_header(&mut source, origin)?;
+        // The number of columns is a claim, which the first row has to bear out before anything is made for each column.
+        let first = up_to(&mut source, header.row_bytes(), origin)?;
+        if first.len() < header.row_bytes() {
+            return Err(cut(origin, &header, first.len() as u64));
+        }
         let chosen = Columns::new(origin, None, header.columns, options)?;
-        Ok(NpyBlocks { source, origin: origin.into(), header, chosen, done: 0 })
+        Ok(NpyBlocks { source, origin: origin.into(), header, chosen, first, done: 0 })
     }
 
     fn read_block(&mut self) -> Result<Dataset, Error> {
-        let a_row = self.header.columns * self.header.number.bytes();
+        let a_row = self.header.row_bytes();
         let most =
             if self.header.fortran_order { self.header.rows } else { (BLOCK_BYTES / a_row.max(1)).max(1) as u64 };
         let rows = most.min(self.header.rows - self.done);
         let length = (rows as usize).saturating_mul(a_row);
-        let mut bytes = Vec::new();
-        let read = self.source.by_ref().take(length as u64).read_to_end(&mut bytes);
-        read.map_err(|error| cannot_read(&self.origin, &error))?;
+        let mut bytes = std::mem::take(&mut self.first);
+        bytes.append(&mut up_to(&mut self.source, length - bytes.len(), &self.origin)?);
+        let before = self.done.saturating_mul(a_row as u64);
         if bytes.len() < length {
-            return Err(cut(&self.origin, &self.header, self.done * a_row as u64 + bytes.len() as u64));
+            // The rows that are whole are checked first, and not those of other sizes of blocks.
+            let whole = bytes.len() / a_row.max(1);
+            if !self.header.fortran_order && whole > 0 {
+                self.header.rows(&bytes, self.done, whole, &self.chosen, &self.origin)?;
+            }
+            return Err(cut(&self.origin, &self.header, before + bytes.len() as u64));
         }
         let data = self.header.rows(&bytes, self.done, rows as usize, &self.chosen, &self.origin)?;
         self.done += rows;
+        if self.done == self.header.rows {
+            let more = std::io::copy(&mut self.source, &mut std::io::sink());
+            match more.map_err(|error| cannot_read(&self.origin, &error))? {
+                0 => {}
+                more => return Err(cut(&self.origin, &self.header, before + length as u64 + more)),
+            }
+        }
         Ok(data)
     }
 }
 
-impl Iterator for NpyBlocks {
+/// So many bytes, or all that there are: room grows with those that come.
+fn up_to(source: &mut impl Read, length: usize, origin: &str) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    source.take(length as u64).read_to_end(&mut bytes).map_err(|error| cannot_read(origin, &error))?;
+    Ok(bytes)
+}
+
+impl Iterator for NpyBlocks<'_> {
     type Item = Result<Dataset, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -438,7 +489,7 @@ impl NpyWriter {
     /// When it cannot be written there, or the number of rows cannot be put into its header at the end.
     pub(crate) fn create(path: &Path) -> Result<Self, Error> {
         let file = AtomicFile::create(path)?;
-        if file.temporary().is_none() {
+        if file.is_device() {
             return Err(Error::NotWritable {
                 what: "an npy file cannot be written to a pipe: its header tells how many rows come".into(),
                 help: "name a file, or choose another format with --to".into(),
@@ -447,11 +498,6 @@ impl NpyWriter {
         let mut out = BufWriter::with_capacity(1 << 20, file);
         out.write_all(&[0; WRITTEN_HEADER]).map_err(|error| out.get_ref().write_error(error))?;
         Ok(NpyWriter { out, rows: 0, columns: None })
-    }
-
-    /// The temporary file; see [`AtomicFile::temporary`].
-    pub(crate) fn temporary(&self) -> Option<&Path> {
-        self.out.get_ref().temporary()
     }
 
     /// Adds rows, the label last.

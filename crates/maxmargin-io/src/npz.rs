@@ -411,15 +411,14 @@ impl NpzWriter {
     /// When it cannot be written there.
     pub(crate) fn create(path: &Path) -> Result<Self, Error> {
         let file = AtomicFile::create(path)?;
-        let Some(temporary) = file.temporary() else {
+        if file.is_device() {
             return Err(Error::NotWritable {
                 what: "an npz file cannot be written to a pipe: it is finished at places that were written before"
                     .into(),
                 help: "name a file, or choose another format with --to".into(),
             });
-        };
-        let folder = temporary.parent().unwrap_or(Path::new("."));
-        let waiting = tempfile::tempfile_in(folder).map_err(|error| file.write_error(error))?;
+        }
+        let waiting = tempfile::tempfile_in(file.folder()).map_err(|error| file.write_error(error))?;
         Ok(NpzWriter {
             file,
             waiting: BufWriter::with_capacity(1 << 20, waiting),
@@ -429,11 +428,6 @@ impl NpzWriter {
             labels: Vec::new(),
             codes: Vec::new(),
         })
-    }
-
-    /// The temporary file; see [`AtomicFile::temporary`].
-    pub(crate) fn temporary(&self) -> Option<&Path> {
-        self.file.temporary()
     }
 
     /// Adds rows.
@@ -485,7 +479,7 @@ impl NpzWriter {
             .compression_method(CompressionMethod::Stored)
             .large_file(true)
             .last_modified_time(zip::DateTime::default());
-        let path = self.file.temporary().map(Path::to_path_buf);
+        let shown = self.file.shown().to_string();
         let rows = self.rows;
         let (codes, waiting) = (&self.codes, self.waiting.get_mut());
         let mut out = ZipWriter::new(BufWriter::with_capacity(1 << 20, self.file));
@@ -497,7 +491,6 @@ impl NpzWriter {
             out.write_all(&header(&kind, &format!("({rows},)")))?;
             codes.iter().try_for_each(|&code| out.write_all(&texts[code as usize]))
         };
-        let shown = path.unwrap_or_default().to_string_lossy().into_owned();
         let failed = |error: std::io::Error| Error::Write { kind: error.kind(), reason: format!("{shown}: {error}") };
         write().map_err(failed)?;
         let mut out = out.finish().map_err(|error| failed(error.into()))?;

@@ -5,20 +5,23 @@
 //! called `label`; weights and group numbers have no place in it. A file of ours tells in its metadata (`maxmargin.names`:
 //! `none`) when the columns' names are only their numbers.
 
+mod pages;
+
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use maxmargin::data::{Dataset, Label, Values};
 use maxmargin::error::quoted;
-use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
@@ -26,6 +29,7 @@ use crate::atomic::AtomicFile;
 use crate::columns::{Columns, not_finite, of_columns, too_large};
 use crate::error::{Error, reason};
 use crate::guard;
+use crate::limits::{check_room, most_bytes, most_numbers, too_much};
 use crate::read::ReadOptions;
 
 /// The first and last bytes of a file.
@@ -36,6 +40,8 @@ const MOST_COLUMNS: usize = 20_000;
 const GROUP_BYTES: usize = 32 << 20;
 /// Values read at a time.
 const BATCH: usize = 1 << 16;
+/// About the bytes of texts that are read at a time where each may be as long as its page.
+const TEXT_BATCH_BYTES: u64 = 64 << 20;
 /// The metadata that tells whether the names are the user's.
 const NAMES_KEY: &str = "maxmargin.names";
 
@@ -48,6 +54,10 @@ fn guarded<T>(origin: &str, work: impl FnOnce() -> Result<T, Error>) -> Result<T
 pub(crate) struct ParquetFile {
     origin: String,
     reader: Box<dyn FileReader>,
+    /// Reads from a place in the file on.
+    bytes: Box<dyn Fn(u64) -> Result<Box<dyn Read>, ParquetError> + Send>,
+    /// The bytes of the file.
+    length: u64,
     chosen: Columns,
     /// The names of all columns.
     names: Vec<String>,
@@ -68,10 +78,8 @@ impl ParquetFile {
             reason: reason(&error),
             help: "check that it is a file that can be read".into(),
         })?;
-        guarded(&origin, || {
-            let reader = SerializedFileReader::new(file).map_err(|error| damaged(&origin, &error))?;
-            ParquetFile::new(Box::new(reader), &origin, options)
-        })
+        let again = file.try_clone().map_err(|error| other_damage(&origin, &reason(&error)))?;
+        ParquetFile::of(file, again, &origin, options)
     }
 
     /// A file that is in memory.
@@ -79,13 +87,27 @@ impl ParquetFile {
     /// # Errors
     /// As [`ParquetFile::open`].
     pub(crate) fn from_bytes(bytes: Vec<u8>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+        let bytes = Bytes::from(bytes);
+        ParquetFile::of(bytes.clone(), bytes, origin, options)
+    }
+
+    /// A file that is read by two ways: as what it holds, and as bytes.
+    fn of<R: ChunkReader + 'static>(file: R, bytes: R, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
         guarded(origin, || {
-            let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(|error| damaged(origin, &error))?;
-            ParquetFile::new(Box::new(reader), origin, options)
+            let length = file.len();
+            let reader = SerializedFileReader::new(file).map_err(|error| damaged(origin, &error))?;
+            let bytes = move |at: u64| Ok(Box::new(bytes.get_read(at)?) as Box<dyn Read>);
+            ParquetFile::new(Box::new(reader), Box::new(bytes), length, origin, options)
         })
     }
 
-    fn new(reader: Box<dyn FileReader>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+    fn new(
+        reader: Box<dyn FileReader>,
+        bytes: Box<dyn Fn(u64) -> Result<Box<dyn Read>, ParquetError> + Send>,
+        length: u64,
+        origin: &str,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
         let metadata = reader.metadata().file_metadata();
         let schema = metadata.schema_descr();
         let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
@@ -95,11 +117,60 @@ impl ParquetFile {
         if unnamed && options.columns.is_none() {
             chosen.names = None;
         }
-        let file = ParquetFile { origin: origin.into(), reader, chosen, names, next: 0, done: 0 };
+        let file = ParquetFile { origin: origin.into(), reader, bytes, length, chosen, names, next: 0, done: 0 };
         for &column in file.chosen.features.iter().chain(&file.chosen.label) {
             file.check_column(column)?;
         }
+        file.check_size()?;
         Ok(file)
+    }
+
+    /// Checks what the file claims to hold. A run of one value takes a few bytes however long it is.
+    fn check_size(&self) -> Result<(), Error> {
+        let groups = self.reader.metadata().row_groups().iter();
+        let rows = groups.fold(0u64, |rows, group| rows.saturating_add(group.num_rows().max(0) as u64));
+        let numbers = rows.saturating_mul(self.chosen.features.len() as u64 + 1);
+        if numbers > most_numbers(self.length) {
+            let what = format!("{rows} rows of {} columns", self.chosen.features.len() + 1);
+            return Err(too_much(&self.origin, &what, SIZE_HELP));
+        }
+        Ok(())
+    }
+
+    /// A column of a group of rows, once its pages are known to unpack to what may be; and how many values to read at a time.
+    fn column(&self, group: usize, place: usize, rows: u64) -> Result<(ColumnReader, usize), Error> {
+        let fault = |error: ParquetError| damaged(&self.origin, &error);
+        let metadata = self.reader.metadata();
+        let (chunk, schema) = (metadata.row_group(group).column(place), metadata.file_metadata().schema_descr());
+        let (start, length) = chunk.byte_range();
+        if start.checked_add(length).is_none_or(|end| end > self.length) {
+            return Err(other_damage(&self.origin, "a column does not lie in it"));
+        }
+        let most = most_bytes(self.length);
+        let read = |at: u64| (self.bytes)(start + at).map_err(|error| error.to_string());
+        let unpacked = pages::unpacked_bytes(length, most, read).map_err(|what| other_damage(&self.origin, &what))?;
+        if unpacked > most {
+            let what = format!("{unpacked} bytes in column {}", self.shown(place));
+            return Err(too_much(&self.origin, &what, SIZE_HELP));
+        }
+        let descriptor = schema.column(place);
+        let shares_beginnings = chunk.encodings().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY);
+        // Texts that share their beginnings may each be as long as all bytes together.
+        let batch = match TEXT_BATCH_BYTES.checked_div(unpacked).filter(|_| shares_beginnings) {
+            Some(batch) => (batch as usize).clamp(1, BATCH),
+            None => BATCH,
+        };
+        let checked = pages::Checked {
+            pages: self
+                .reader
+                .get_row_group(group)
+                .and_then(|group| group.get_column_page_reader(place))
+                .map_err(fault)?,
+            rows,
+            has_levels: descriptor.max_def_level() > 0,
+            shares_beginnings,
+        };
+        Ok((get_column_reader(descriptor, Box::new(checked)), batch))
     }
 
     /// How many rows the file says it has.
@@ -150,19 +221,18 @@ impl ParquetFile {
     }
 
     fn read_rows(&self, group: usize, rows: u64) -> Result<Dataset, Error> {
-        let fault = |error: ParquetError| damaged(&self.origin, &error);
-        let reader = self.reader.get_row_group(group).map_err(fault)?;
         let schema = self.reader.metadata().file_metadata().schema_descr();
+        check_room::<f64>(&self.origin, (rows as usize).saturating_mul(self.chosen.features.len() + 1))?;
         let mut columns = Vec::with_capacity(self.chosen.features.len());
         for &place in &self.chosen.features {
-            let column = reader.get_column_reader(place).map_err(fault)?;
+            let (column, _) = self.column(group, place, rows)?;
             columns.push(self.read_numbers(column, &schema.column(place), place, rows)?);
         }
         let labels = match self.chosen.label {
             None => vec![Label::new("0"); rows as usize],
             Some(place) => {
-                let column = reader.get_column_reader(place).map_err(fault)?;
-                self.read_labels(column, &schema.column(place), place, rows)?
+                let (column, batch) = self.column(group, place, rows)?;
+                self.read_labels(column, &schema.column(place), place, rows, batch)?
             }
         };
         of_columns(&columns, labels, self.chosen.names.as_ref(), &self.origin)
@@ -221,6 +291,7 @@ impl ParquetFile {
         descriptor: &ColumnDescriptor,
         place: usize,
         rows: u64,
+        batch: usize,
     ) -> Result<Vec<Label>, Error> {
         let unsigned = is_unsigned(descriptor);
         let numbers = |numbers: Vec<f64>, text: &dyn Fn(usize) -> String| {
@@ -254,7 +325,17 @@ impl ParquetFile {
                 Ok(values.into_iter().map(|value| Label::new(text(value))).collect())
             }
             ColumnReader::ByteArrayColumnReader(reader) => {
-                let values = self.read_all(reader, descriptor, place, rows)?;
+                // Many rows may share one text, and each has its own copy from here on.
+                let mut left = most_bytes(self.length);
+                let check = |texts: &[ByteArray]| {
+                    for text in texts {
+                        left = left.checked_sub(text.len() as u64).ok_or_else(|| {
+                            too_much(&self.origin, "longer labels than fit into it", "save shorter labels")
+                        })?;
+                    }
+                    Ok(())
+                };
+                let values = self.read_all_by(reader, descriptor, place, rows, batch, check)?;
                 let text = |(row, value): (usize, ByteArray)| match value.as_utf8() {
                     Ok(text) => Ok(Label::new(text)),
                     Err(_) => Err(Error::Content {
@@ -277,10 +358,23 @@ impl ParquetFile {
     /// All values of a column, none of which may be missing.
     fn read_all<T: DataType>(
         &self,
+        reader: ColumnReaderImpl<T>,
+        descriptor: &ColumnDescriptor,
+        place: usize,
+        rows: u64,
+    ) -> Result<Vec<T::T>, Error> {
+        self.read_all_by(reader, descriptor, place, rows, BATCH, |_| Ok(()))
+    }
+
+    /// [`ParquetFile::read_all`], so many values at a time, each time looked at by `check`.
+    fn read_all_by<T: DataType>(
+        &self,
         mut reader: ColumnReaderImpl<T>,
         descriptor: &ColumnDescriptor,
         place: usize,
         rows: u64,
+        most: usize,
+        mut check: impl FnMut(&[T::T]) -> Result<(), Error>,
     ) -> Result<Vec<T::T>, Error> {
         let fault = |error: ParquetError| damaged(&self.origin, &error);
         let optional = descriptor.max_def_level() > 0;
@@ -288,9 +382,10 @@ impl ParquetFile {
         let mut read = 0;
         while read < rows {
             levels.clear();
-            let batch = BATCH.min((rows - read) as usize);
+            let (batch, before) = (most.min((rows - read) as usize), values.len());
             let (records, found, _) =
                 reader.read_records(batch, optional.then_some(&mut levels), None, &mut values).map_err(fault)?;
+            check(&values[before..])?;
             if records == 0 {
                 return Err(other_damage(&self.origin, "a column is shorter than the others"));
             }
@@ -352,6 +447,9 @@ fn is_unsigned(descriptor: &ColumnDescriptor) -> bool {
     )
 }
 
+/// The way out for a file that holds too much.
+const SIZE_HELP: &str = "save the data as CSV or npy, which take as many bytes as they hold numbers";
+
 fn damaged(origin: &str, error: &ParquetError) -> Error {
     other_damage(origin, &error.to_string())
 }
@@ -386,14 +484,6 @@ impl ParquetWriter {
     /// When it cannot be written there.
     pub(crate) fn create(path: &Path) -> Result<Self, Error> {
         Ok(ParquetWriter { state: State::Begun(Some(AtomicFile::create(path)?)), rows: 0 })
-    }
-
-    /// The temporary file; see [`AtomicFile::temporary`].
-    pub(crate) fn temporary(&self) -> Option<&Path> {
-        match &self.state {
-            State::Begun(file) => file.as_ref()?.temporary(),
-            State::Writing { writer, .. } => writer.inner().temporary(),
-        }
     }
 
     /// Adds rows.

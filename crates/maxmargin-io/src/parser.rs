@@ -11,7 +11,7 @@ use crate::block::{Block, Cutter, check_text};
 use crate::compressed::without_compression;
 use crate::error::Error;
 use crate::kernel_values::without_serials;
-use crate::libsvm::Libsvm;
+use crate::libsvm::{INDEX_LIMIT, Libsvm};
 use crate::read::{Format, KernelValues, ReadOptions, asked_twice, content, data_error, no_rows};
 use crate::rows::{Fault, Rows};
 use crate::table::{Table, telling_part};
@@ -47,7 +47,7 @@ impl Parser {
     pub(crate) fn new(cutter: &mut Cutter<'_>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
         let mut least = FIRST_LOOK.min(cutter.size());
         let kind = loop {
-            let (head, is_all) = cutter.head(least)?;
+            let (head, is_all) = cutter.head(least);
             if head.is_empty() && is_all {
                 let help = "give a file with at least one row";
                 return Err(content(origin, "an empty file", "LIBSVM text or CSV", help));
@@ -57,12 +57,16 @@ impl Parser {
                 break kind;
             }
             least = least.max(head.len()).saturating_mul(2);
+            if let Some(failure) = cutter.failure() {
+                return Err(failure.clone());
+            }
         };
         if let Kind::Table(table) = &kind {
-            cutter.separator = Some(table.separator);
+            table.begin(cutter);
         }
-        let binary = binary_kind(cutter.head(0)?.0);
+        let binary = binary_kind(cutter.head(LONGEST_MAGIC).0);
         let chosen = options.columns.clone().filter(|_| matches!(kind, Kind::Libsvm(_)));
+        check_chosen(origin, chosen.as_deref().unwrap_or_default())?;
         let is_libsvm = matches!(kind, Kind::Libsvm(_)) && !options.zero_based;
         let kernel_values = options.kernel_values.filter(|_| is_libsvm);
         Ok(Parser { origin: origin.into(), kind, chosen, kernel_values, binary })
@@ -82,6 +86,11 @@ impl Parser {
             Kind::Libsvm(_) => Format::Libsvm,
             Kind::Table(_) => Format::Csv,
         }
+    }
+
+    /// Whether rows and columns get their places only when all rows are known.
+    pub(crate) fn is_sorted_at_the_end(&self) -> bool {
+        self.kernel_values == Some(KernelValues::Training)
     }
 
     /// Reads a block.
@@ -126,15 +135,25 @@ impl Parser {
         }
         match &self.chosen {
             None => Ok(data),
-            Some(columns) => {
-                let mut seen = HashSet::new();
-                if let Some(name) = columns.iter().find(|&name| !seen.insert(name)) {
-                    return Err(asked_twice(&self.origin, name));
-                }
-                data.select_columns(columns).map_err(|error| data_error(&self.origin, error))
-            }
+            Some(columns) => data.select_columns(columns).map_err(|error| data_error(&self.origin, error)),
         }
     }
+}
+
+/// Checks columns of LIBSVM text that are asked for, as far as that is possible before the rows are known.
+fn check_chosen(origin: &str, columns: &[String]) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    for name in columns {
+        if !seen.insert(name) {
+            return Err(asked_twice(origin, name));
+        }
+        if !name.parse().is_ok_and(|number: u64| (1..=INDEX_LIMIT).contains(&number)) {
+            let what = format!("there is no column {}", quoted(name));
+            let help = "LIBSVM text has no names: ask for columns by their numbers, counted from 1".into();
+            return Err(data_error(origin, maxmargin::Error::Data { what, help }));
+        }
+    }
+    Ok(())
 }
 
 /// What a text is, by its first lines; `None` when more are needed.
@@ -166,6 +185,9 @@ fn not_text(origin: &str, head: &[u8], at: usize) -> Error {
         (None, None) => content(origin, format!("no text at byte {}", at + 1), "text", "save the file as UTF-8"),
     }
 }
+
+/// The longest of the texts below.
+const LONGEST_MAGIC: usize = 16;
 
 /// The first bytes of files that are not text, what they are, and the way out.
 const BINARY: [(&[u8], &str, &str); 24] = [

@@ -12,8 +12,8 @@ use maxmargin::error::quoted;
 use maxmargin::{Unattended, Workers};
 
 use crate::binary;
-use crate::block::{Block, Cutter, too_long};
-use crate::compressed::{Compression, decompressed};
+use crate::block::{Block, Cutter};
+use crate::compressed::{Bounded, Compression, decompressed};
 use crate::error::{Error, reason};
 use crate::gather::{Expected, read_all};
 use crate::parser::{Kind, Parser};
@@ -237,6 +237,11 @@ impl<'a> Reader<'a> {
             let help = "leave out --categorical, or read the file as a whole".into();
             return Err(data_error(origin, maxmargin::Error::Combination { what, help }));
         }
+        if parser.is_sorted_at_the_end() {
+            let what = "the columns of a table of kernel values are known only when all rows have been read".into();
+            let help = "read the file as a whole".into();
+            return Err(data_error(origin, maxmargin::Error::Combination { what, help }));
+        }
         Ok(RowBlocks::new(opened, parser, self.workers.cloned().unwrap_or_default(), self.control))
     }
 
@@ -245,12 +250,11 @@ impl<'a> Reader<'a> {
         let (done, has_failed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
         let counted = Counted { source, done: Arc::clone(&done), has_failed: Arc::clone(&has_failed) };
         let (stream, compression) = decompressed(counted).map_err(|error| cannot_read(origin, &error))?;
+        let stream = match compression {
+            None => stream,
+            Some(_) => Box::new(Bounded::new(stream, Arc::clone(&done))),
+        };
         let limit = self.options.max_bytes;
-        if let (None, Some(limit), Some(total)) = (compression, limit, total)
-            && total > limit
-        {
-            return Err(too_long(origin, limit));
-        }
         let name = origin.to_string();
         let explain = move |error: &io::Error| match compression {
             Some(compression) if !has_failed.load(Ordering::Relaxed) => compression.damaged(&name, error),
@@ -286,8 +290,8 @@ impl<'a> Reader<'a> {
             }
             categories.finish(table);
             opened = again()?;
-            opened.cutter.head(0)?;
-            opened.cutter.separator = Some(table.separator);
+            opened.cutter.head(0);
+            table.begin(&mut opened.cutter);
         }
         let expected = match (opened.compression, opened.total) {
             (None, Some(total)) if total / 4 > self.block as u64 => expect(&parser, total, sample),
@@ -324,7 +328,11 @@ fn expect(parser: &Parser, total: u64, sample: impl Fn(u64, &mut [u8]) -> io::Re
     let rows = scale(lines);
     match &parser.kind {
         Kind::Libsvm(_) => Expected { rows, entries: scale(colons) },
-        Kind::Table(table) if table.is_dense() => Expected { rows, entries: rows.saturating_mul(table.columns()) },
+        // A number takes a byte, and its separator another.
+        Kind::Table(table) if table.is_dense() => {
+            let most = usize::try_from(total / 2).unwrap_or(usize::MAX);
+            Expected { rows, entries: rows.saturating_mul(table.columns()).min(most) }
+        }
         Kind::Table(_) => Expected::default(),
     }
 }
@@ -427,7 +435,8 @@ pub(crate) fn no_rows(origin: &str) -> Error {
     content(origin, "no rows", "at least one", "give a file with at least one row")
 }
 
-fn cannot_read(origin: &str, error: &io::Error) -> Error {
+/// The error of a file that cannot be read.
+pub(crate) fn cannot_read(origin: &str, error: &io::Error) -> Error {
     let help = match error.kind() {
         io::ErrorKind::NotFound => "check the name and the folder",
         io::ErrorKind::PermissionDenied => "allow yourself to read it, or choose another file",

@@ -27,7 +27,7 @@ pub struct RowBlock {
 /// [`Reader::blocks_of_path`](crate::Reader::blocks_of_path) and [`Reader::blocks_of_source`](crate::Reader::blocks_of_source).
 ///
 /// As many blocks as there are threads are read side by side, and handed out in order. Joined, they are the rows that
-/// reading the file as a whole gives; an error is the same as well, and comes after the blocks before it. Memory is that
+/// reading the file as a whole gives; an error is the same as well, and comes after all rows before it. Memory is that
 /// of a few blocks, or of the longest line where that is longer. A block has at least one row.
 ///
 /// # Examples
@@ -52,8 +52,8 @@ pub struct RowBlocks<'a> {
     workers: Workers,
     control: &'a dyn ReadControl,
     summary: Summary,
-    /// The highest of the columns that are asked for by number, and its name.
-    highest: Option<(usize, String)>,
+    /// The highest of the columns that are asked for.
+    highest: usize,
     parts: Vec<(Block, Rows)>,
     ready: VecDeque<RowBlock>,
     /// What comes after the blocks that are ready: nothing, or an error.
@@ -62,9 +62,7 @@ pub struct RowBlocks<'a> {
 
 impl<'a> RowBlocks<'a> {
     pub(crate) fn new(opened: Opened<'a>, parser: Parser, workers: Workers, control: &'a dyn ReadControl) -> Self {
-        let chosen = parser.chosen().into_iter().flatten();
-        let highest =
-            chosen.filter_map(|name| Some((name.parse().ok()?, name.clone()))).max_by_key(|(number, _)| *number);
+        let highest = parser.chosen().into_iter().flatten().filter_map(|name| name.parse().ok()).max().unwrap_or(0);
         RowBlocks {
             opened,
             parser,
@@ -103,36 +101,35 @@ impl<'a> RowBlocks<'a> {
         }
         let parser = &self.parser;
         self.workers.map_parts(&mut self.parts[..count], |(block, rows)| parser.read(block, rows));
-        let least_columns = self.highest.as_ref().map_or(0, |(number, _)| *number);
         for (_, rows) in &mut self.parts[..count] {
             let first_row = self.summary.rows();
-            match self.summary.add_alone(parser, rows, least_columns) {
-                Ok(Some(data)) => self.ready.push_back(RowBlock { first_row, data }),
-                Ok(None) => {}
-                Err(error) => {
-                    self.end = Some(Some(error));
-                    return;
-                }
+            let (data, fault) = self.summary.add_alone(parser, rows, self.highest);
+            self.ready.extend(data.map(|data| RowBlock { first_row, data }));
+            if fault.is_some() {
+                self.end = Some(fault);
+                return;
             }
         }
         // What can only be said of the whole.
         if let Some(None) = end {
-            end = Some(self.summary.check(parser).and_then(|()| self.check_highest()).err());
+            end = Some(self.summary.check(parser).and_then(|()| self.check_chosen()).err());
         }
         self.end = end;
     }
 
-    fn check_highest(&self) -> Result<(), Error> {
+    /// Checks that all columns that are asked for have come.
+    fn check_chosen(&self) -> Result<(), Error> {
         let columns = self.summary.columns();
-        match &self.highest {
-            Some((number, name)) if *number > columns => Err(data_error(
+        let is_missing = |name: &&String| name.parse().is_ok_and(|number: usize| number > columns);
+        match self.parser.chosen().into_iter().flatten().find(is_missing) {
+            Some(name) => Err(data_error(
                 self.parser.origin(),
                 maxmargin::Error::Data {
                     what: format!("there is no column {}", quoted(name)),
                     help: format!("the columns are numbered 1 to {columns}"),
                 },
             )),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use maxmargin::error::{listed, quoted};
 
-use crate::block::{Block, check_text};
+use crate::block::{Block, Cutter, check_text};
 use crate::cells::{Record, Span, cell_start, skip_line_ends};
 use crate::compressed::without_compression;
 use crate::error::Error;
@@ -75,12 +75,14 @@ enum Role {
 #[derive(Debug)]
 pub(crate) struct Table {
     origin: String,
-    pub(crate) separator: u8,
+    separator: u8,
     header: bool,
     /// How many cells each row has.
     width: usize,
     /// The line of the first row or the header.
     first_line: usize,
+    /// Where the first row or the header ends.
+    first_end: usize,
     /// The columns' names; without a header none.
     names: Vec<String>,
     label: Option<usize>,
@@ -144,6 +146,7 @@ impl Table {
             header,
             width,
             first_line: Place::new(&block, start).line,
+            first_end: span.next,
             names: Vec::new(),
             label: None,
             features: Vec::new(),
@@ -187,6 +190,11 @@ impl Table {
         }
         table.kinds = table.features.iter().map(|_| Kind::Number).collect();
         Ok(table)
+    }
+
+    /// Tells how the text is to be cut: the header, or the row that would be one, is part of the first block.
+    pub(crate) fn begin(&self, cutter: &mut Cutter<'_>) {
+        cutter.begin(self.separator, self.first_end);
     }
 
     /// The names in the header; a column without one goes by its number.

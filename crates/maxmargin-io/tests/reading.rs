@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use maxmargin::Workers;
 use maxmargin::data::{Dataset, Matrix, Values};
-use maxmargin_io::{Error, Format, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path};
+use maxmargin_io::{
+    Blocks, DataWriter, Error, Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes,
+    read_path,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -119,7 +122,17 @@ fn texts() -> impl Strategy<Value = Vec<u8>> {
 
 fn all_options() -> Vec<ReadOptions> {
     let plain = ReadOptions::default;
+    let columns = |names: &[&str]| Some(names.iter().map(|name| name.to_string()).collect());
     vec![
+        ReadOptions { columns: columns(&["9", "2", "30"]), ..plain() },
+        ReadOptions { columns: columns(&["2", "x"]), ..plain() },
+        ReadOptions { columns: columns(&["2", "0", "1"]), ..plain() },
+        ReadOptions { columns: columns(&["18446744073709551615"]), ..plain() },
+        ReadOptions { columns: columns(&["1", "2", "1"]), ..plain() },
+        ReadOptions { header: Some(true), ..plain() },
+        ReadOptions { header: Some(false), label: Some("1".into()), ..plain() },
+        ReadOptions { max_bytes: Some(40), ..plain() },
+        ReadOptions { kernel_values: Some(KernelValues::New), ..plain() },
         plain(),
         ReadOptions { categorical: true, ..plain() },
         ReadOptions { format: Some(Format::Libsvm), columns: Some(vec!["2".into(), "1".into()]), ..plain() },
@@ -162,10 +175,139 @@ proptest! {
                         prop_assert_eq!(label, &maxmargin::data::Label::new(labels[row].as_str()));
                     }
                 }
-                (Err(whole), Err(stream)) => prop_assert_eq!(whole.to_string(), stream.to_string()),
+                (Err(whole), Err(stream)) => prop_assert_eq!(whole, stream),
                 (whole, stream) => prop_assert!(false, "{:?} but {:?}", whole.is_ok(), stream.is_ok()),
             }
         }
+    }
+}
+
+/// The rows before the end or the error of a file, read block by block, and the error.
+fn rows_and_error(path: &std::path::Path, size: Option<usize>, options: &ReadOptions) -> (usize, Option<Error>) {
+    let mut rows = 0;
+    let mut count = |block: Result<Dataset, Error>| block.map(|data| rows += data.rows()).err();
+    let error = match size {
+        None => Blocks::open(path, options).map(|mut blocks| blocks.find_map(&mut count)),
+        Some(size) => Reader::new(options)
+            .in_blocks_of(size)
+            .blocks_of_path(path)
+            .map(|mut blocks| blocks.find_map(|block| count(block.map(|block| block.data)))),
+    };
+    (rows, error.unwrap_or_else(Some))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn a_damaged_compressed_tail_loses_no_rows_and_is_told_the_same_way_whole_and_in_blocks(
+        texts in vec(texts(), 1..4), kind in 0usize..4, cut in any::<prop::sample::Index>(), flips in any::<bool>(),
+    ) {
+        let (ending, compress) = COMPRESSIONS[kind];
+        let mut bytes = compress(&texts.concat());
+        let place = cut.index(bytes.len()).max(11).min(bytes.len() - 1);
+        if flips {
+            bytes[place] ^= 0x10;
+        } else {
+            bytes.truncate(place);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("d.{ending}"));
+        std::fs::write(&path, &bytes).unwrap();
+        for options in all_options().into_iter().filter(|options| !options.categorical) {
+            let whole = read_path(&path, &options);
+            let in_blocks = rows_and_error(&path, None, &options);
+            for size in [1, 7, 50, 1000] {
+                prop_assert_eq!(&rows_and_error(&path, Some(size), &options), &in_blocks, "blocks of {}", size);
+                let again = Reader::new(&options).in_blocks_of(size).read_path(&path);
+                prop_assert_eq!(again.as_ref().err(), whole.as_ref().err(), "blocks of {}", size);
+            }
+            prop_assert_eq!(whole.as_ref().err(), in_blocks.1.as_ref());
+            if let Ok(data) = whole {
+                prop_assert_eq!(data.rows(), in_blocks.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_before_a_damaged_compressed_tail_are_handed_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("d.svm.gz");
+    let text = many_rows();
+    let bytes = gzip(text.as_bytes());
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let (rows, error) = rows_and_error(&path, None, &ReadOptions::default());
+    assert!(rows > 10_000, "{rows}");
+    assert!(error.unwrap().to_string().contains("damaged or cut off"));
+    // What is wrong with a row before it comes first, however large the blocks are.
+    let wrong = gzip(text.replacen("+1 ", "+1 x ", 1).as_bytes());
+    std::fs::write(&path, &wrong[..wrong.len() / 2]).unwrap();
+    let told = read_path(&path, &ReadOptions::default()).unwrap_err();
+    assert!(told.to_string().contains("found \"x\""), "{told}");
+    assert_eq!(rows_and_error(&path, None, &ReadOptions::default()).1, Some(told));
+}
+
+#[test]
+fn a_header_after_many_empty_lines_is_a_header_in_blocks_of_any_size() {
+    let text = "\n".repeat(100) + "x,label\n1,a\n2,b\n";
+    let options = ReadOptions::default();
+    let whole = bits(&read_bytes(text.as_bytes(), "d.csv", &options).unwrap());
+    for size in [1, 3, 99, 101] {
+        let read = Reader::new(&options).in_blocks_of(size).read_bytes(text.as_bytes(), "d.csv");
+        assert_eq!(bits(&read.unwrap()), whole, "blocks of {size}");
+        assert_eq!(joined(Reader::new(&options).in_blocks_of(size), text.as_bytes(), "d.csv").unwrap().0.len(), 2);
+    }
+}
+
+/// Reading a file in any format, whole and block by block: the same error, or as many rows.
+fn same_both_ways(bytes: &[u8], name: &str, options: &ReadOptions) -> Result<usize, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let whole = read_path(&path, options).map(|data| data.rows());
+    let (rows, error) = rows_and_error(&path, None, options);
+    match &whole {
+        Ok(count) => assert_eq!((rows, &error), (*count, &None), "{name} {options:?}"),
+        Err(told) => assert_eq!(error.as_ref(), Some(told), "{name} {options:?}"),
+    }
+    whole
+}
+
+#[test]
+fn files_that_are_no_text_are_read_the_same_whole_and_in_blocks_and_so_are_their_faults() {
+    let folder = tempfile::tempdir().unwrap();
+    let formats = [Format::Npy, Format::Npz, Format::Parquet, Format::Arrow, Format::ArrowStream, Format::Cache];
+    let data = maxmargin::data::generate("blobs", 60, 1).unwrap();
+    let options = [None, Some(vec!["2"]), Some(vec!["2", "2"]), Some(vec!["7"]), Some(vec!["0", "x"])];
+    for (format, ending) in formats.into_iter().zip(["npy", "npz", "parquet", "arrow", "arrows", "mmc"]) {
+        let (path, name) = (folder.path().join(format!("t.{ending}")), format!("t.{ending}"));
+        let mut writer = DataWriter::create(&path, format).unwrap();
+        writer.push(&data).unwrap();
+        writer.finish().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        for columns in &options {
+            let columns = columns.as_ref().map(|names| names.iter().map(|name| name.to_string()).collect());
+            for max_bytes in [None, Some(30)] {
+                let options = ReadOptions { columns: columns.clone(), max_bytes, ..ReadOptions::default() };
+                let read = same_both_ways(&bytes, &name, &options);
+                assert!(columns.is_some() || max_bytes.is_some() || read == Ok(60), "{name}");
+                for length in (0..bytes.len()).step_by(37) {
+                    let _ = same_both_ways(&bytes[..length], &name, &options);
+                }
+            }
+        }
+        let _ = same_both_ways(&[&bytes[..], b"more"].concat(), &name, &ReadOptions::default());
+        for place in (0..bytes.len()).step_by(11) {
+            let mut changed = bytes.clone();
+            changed[place] ^= 0xff;
+            let _ = same_both_ways(&changed, &name, &ReadOptions { format: Some(format), ..ReadOptions::default() });
+        }
+    }
+    for path in ["none.csv", "none.parquet", "."] {
+        let path = folder.path().join(path);
+        let told = read_path(&path, &ReadOptions::default()).unwrap_err();
+        assert_eq!(rows_and_error(&path, None, &ReadOptions::default()), (0, Some(told)));
     }
 }
 

@@ -256,25 +256,21 @@ fn cache_of(arguments: &Train, plan: &Plan) -> Result<Option<CacheFile>, Failure
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // Removed when dropped.
-    let (_room, path) = match &plan.cache {
-        Some(target) => (None, target.path().to_path_buf()),
-        None => {
-            let room = tempfile::Builder::new().prefix(".maxmargin-").tempdir_in(folder).map_err(|error| {
-                Failure::new(
-                    format!("no cache of the data can be made beside the model: {}", output::reason(&error)),
-                    "name a place for it with --cache FILE",
-                )
-            })?;
-            let path = room.path().join("rows.mmc");
-            (Some(room), path)
-        }
-    };
     let options = reading.options(arguments.columns.as_deref());
     let started = Instant::now();
     let bar = line(arguments.quiet);
     let mut feed = Feed::new(&plan.origin, &options, reading.seed, false)?;
-    let mut writer = CacheWriter::with_blocks_of(&path, block_bytes(plan.training.params().settings.memory))?;
+    let block = block_bytes(plan.training.params().settings.memory);
+    let mut writer = match &plan.cache {
+        Some(target) => CacheWriter::with_blocks_of(target.path(), block)?,
+        // However the program ends, nothing is left behind of a file without a name.
+        None => CacheWriter::nameless_in(folder, block).map_err(|error| {
+            Failure::new(
+                format!("no cache of the data can be made beside the model: {error}"),
+                "name a place for it with --cache FILE",
+            )
+        })?,
+    };
     let mut rows = 0u64;
     loop {
         match feed.next(|| !interrupt::asked())? {
@@ -294,13 +290,14 @@ fn cache_of(arguments: &Train, plan: &Plan) -> Result<Option<CacheFile>, Failure
     if rows == 0 {
         return Err(Failure::new(format!("{}: found no rows", plan.origin.shown()), "give at least one row"));
     }
-    interrupt::during(Phase::Saving, || writer.finish())?;
-    let file = CacheFile::open(&path)?;
-    if let Some(target) = &plan.cache {
-        plan.words.note(&format!("the cache is in {0}; train on it to save this pass", target.shown()));
-    }
-    // A cache without a name of its own loses it here, with its folder, while it is open: however the program ends, nothing is
-    // left behind.
+    let file = match &plan.cache {
+        None => writer.finish_nameless()?,
+        Some(target) => {
+            interrupt::during(Phase::Saving, || writer.finish())?;
+            plan.words.note(&format!("the cache is in {0}; train on it to save this pass", target.shown()));
+            CacheFile::open(target.path())?
+        }
+    };
     Ok(Some(file))
 }
 

@@ -11,7 +11,10 @@
 
 use std::io::{self, Read};
 
-use arrow_ipc::{BodyCompression, CompressionType, MessageHeader, RecordBatch, root_as_message};
+use arrow_ipc::{BodyCompression, CompressionType, MessageHeader, RecordBatch, root_as_message_with_opts};
+use flatbuffers::VerifierOptions;
+
+use crate::limits::most_bytes;
 
 /// The first bytes of a file.
 pub(crate) const MAGIC: &[u8; 8] = b"ARROW1\0\0";
@@ -34,6 +37,9 @@ pub(super) struct Messages {
     is_file: bool,
     is_begun: bool,
     is_done: bool,
+    /// Bytes of all messages so far, and what their buffers unpack to.
+    read: u64,
+    unpacked: u64,
 }
 
 /// What is wrong with the bytes.
@@ -48,7 +54,12 @@ impl Messages {
                 return Err("it does not begin with ARROW1".into());
             }
         }
-        Ok(Messages { source, is_file, is_begun: false, is_done: false })
+        Ok(Messages { source, is_file, is_begun: false, is_done: false, read: 0, unpacked: 0 })
+    }
+
+    /// The bytes of all messages so far.
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.read
     }
 
     /// The next message; `None` after the last.
@@ -89,13 +100,13 @@ impl Messages {
             return Err(format!("a message claims a head of {length} bytes"));
         }
         let head = exactly(&mut self.source, length, "the head of a message")?;
-        let message =
-            root_as_message(&head).map_err(|error| format!("the head of a message does not read: {error}"))?;
+        let message = message(&head)?;
         let Ok(length) = usize::try_from(message.bodyLength()) else {
             return Err(format!("a message claims a body of {} bytes", message.bodyLength()));
         };
         let body = exactly(&mut self.source, length, "the body of a message")?;
-        check_buffers(&message, &body)?;
+        self.read = self.read.saturating_add((head.len() + body.len()) as u64);
+        check_buffers(&message, &body, most_bytes(self.read), &mut self.unpacked)?;
         Ok(Some(Message { head, body }))
     }
 
@@ -119,6 +130,17 @@ impl Messages {
     }
 }
 
+/// The head of a message, checked. Its parts may lie in each other or be shared, which a writer has no reason for: what
+/// they add up to is bounded by the bytes that are there.
+pub(super) fn message(head: &[u8]) -> Result<arrow_ipc::Message<'_>, Fault> {
+    let bounds = VerifierOptions {
+        max_tables: head.len() / 4 + 16,
+        max_apparent_size: head.len().saturating_mul(8).saturating_add(1 << 12),
+        ..VerifierOptions::default()
+    };
+    root_as_message_with_opts(&bounds, head).map_err(|error| format!("the head of a message does not read: {error}"))
+}
+
 /// As many bytes, or all that there are.
 fn up_to(source: &mut dyn Read, length: usize) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
@@ -135,8 +157,9 @@ fn exactly(source: &mut dyn Read, length: usize, what: &str) -> Result<Vec<u8>, 
     }
 }
 
-/// Compares what a head says of its buffers with the bytes that are there, before anything is allocated for them.
-fn check_buffers(message: &arrow_ipc::Message<'_>, body: &[u8]) -> Result<(), Fault> {
+/// Compares what a head says of its buffers with the bytes that are there, before anything is allocated for them. Compressed
+/// ones are counted into `unpacked`, which may be `most` bytes.
+fn check_buffers(message: &arrow_ipc::Message<'_>, body: &[u8], most: u64, unpacked: &mut u64) -> Result<(), Fault> {
     let batch: Option<RecordBatch<'_>> = match message.header_type() {
         MessageHeader::RecordBatch => message.header_as_record_batch(),
         MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|batch| batch.data()),
@@ -151,24 +174,28 @@ fn check_buffers(message: &arrow_ipc::Message<'_>, body: &[u8]) -> Result<(), Fa
             return Err(format!("a buffer claims {found} of a body of {}", body.len()));
         };
         if let Some(compression) = batch.compression().filter(|_| !bytes.is_empty()) {
-            check_length(compression, bytes)?;
+            *unpacked = unpacked.saturating_add(check_length(compression, bytes, most.saturating_sub(*unpacked))?);
         }
     }
     Ok(())
 }
 
-/// A compressed buffer begins with its length in full: it is unpacked once without being kept, and counted.
-fn check_length(compression: BodyCompression<'_>, bytes: &[u8]) -> Result<(), Fault> {
+/// A compressed buffer begins with its length in full: it is unpacked once without being kept, and counted. It may have
+/// `most` bytes.
+fn check_length(compression: BodyCompression<'_>, bytes: &[u8], most: u64) -> Result<u64, Fault> {
     let Some((claimed, packed)) = bytes.split_first_chunk::<8>() else {
         return Err("a compressed buffer of fewer than 8 bytes".into());
     };
     let claimed = i64::from_le_bytes(*claimed);
     if matches!(claimed, -1 | 0) {
-        return Ok(());
+        return Ok(0);
     }
     let Ok(claimed) = u64::try_from(claimed) else {
         return Err(format!("a compressed buffer claims {claimed} bytes"));
     };
+    if claimed > most {
+        return Err(format!("a compressed buffer claims {claimed} bytes, more than a file of its length may hold"));
+    }
     let count = |source: &mut dyn Read| io::copy(&mut source.take(claimed.saturating_add(1)), &mut io::sink());
     let found = match compression.codec() {
         CompressionType::LZ4_FRAME => count(&mut lz4_flex::frame::FrameDecoder::new(packed)),
@@ -176,7 +203,7 @@ fn check_length(compression: BodyCompression<'_>, bytes: &[u8]) -> Result<(), Fa
         _ => return Err("a compression that is neither lz4 nor zstd".into()),
     };
     match found {
-        Ok(found) if found == claimed => Ok(()),
+        Ok(found) if found == claimed => Ok(found),
         Ok(found) => Err(format!("a compressed buffer claims {claimed} bytes and has {found}")),
         Err(error) => Err(format!("a compressed buffer does not unpack: {error}")),
     }

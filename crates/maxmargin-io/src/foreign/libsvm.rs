@@ -34,6 +34,7 @@ use maxmargin::training::Penalty;
 
 use super::{Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, machine, not_writable, put_entries, sorted};
 use crate::error::Error;
+use crate::limits::{check_room, most_numbers, too_much};
 
 /// The head of a file.
 #[derive(Default)]
@@ -148,6 +149,13 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
     }
     let linear = kernel.is_linear();
     if linear {
+        // A weight a column for each machine: how many columns there are is told by one entry.
+        let weights = machines.len().saturating_mul(matrix.columns());
+        if weights as u64 > most_numbers(text.len() as u64) {
+            let what = format!("{weights} weights, of {} machines and {} columns", machines.len(), matrix.columns());
+            return Err(too_much(path, &what, "number the columns that are used from 1 on, and train again"));
+        }
+        check_room::<f64>(path, weights)?;
         machines.iter_mut().for_each(|machine| into_weights(machine, &matrix));
     }
     if let Some((_, places)) = &table {

@@ -369,15 +369,24 @@ impl Matrix {
 
     /// The chosen columns, in the order given; `None` stands for a column of zeros.
     pub fn select_columns(&self, columns: &[Option<usize>]) -> Self {
-        let mut targets = vec![Vec::new(); self.columns()];
-        for (target, source) in columns.iter().enumerate() {
-            if let Some(source) = *source {
-                targets[source].push(target as u32);
-            }
-        }
+        // Sorted by source, so that it costs nothing for columns that are not chosen: there may be thousands of millions.
+        let chosen = columns.iter().enumerate();
+        let mut targets: Vec<(usize, u32)> =
+            chosen.filter_map(|(target, source)| source.map(|source| (source, target as u32))).collect();
+        targets.sort_unstable();
         self.rebuild(columns.len(), |_, entries, out| {
+            let mut rest = &targets[..];
             for &(column, value) in entries {
-                out.extend(targets[column as usize].iter().map(|&target| (target, value)));
+                let source = column as usize;
+                // Entries come in increasing order, so that the next one is near where all are chosen.
+                let skipped = match rest.first() {
+                    Some(&(first, _)) if first < source => rest.partition_point(|&(other, _)| other < source),
+                    _ => 0,
+                };
+                rest = &rest[skipped..];
+                let found = rest.iter().take_while(|&&(other, _)| other == source).count();
+                out.extend(rest[..found].iter().map(|&(_, target)| (target, value)));
+                rest = &rest[found..];
             }
             out.sort_unstable_by_key(|&(column, _)| column);
         })
