@@ -8,8 +8,10 @@ use crate::failure::Failure;
 use crate::python::{environment, pip};
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 8] =
-    ["kernel", "formulations", "linear", "python", "reading", "growth", "memory", "out-of-core"];
+const BENCHMARKS: [&str; 9] =
+    ["kernel", "formulations", "linear", "python", "small", "reading", "growth", "memory", "out-of-core"];
+/// Those that measure the Python package.
+const OF_THE_PACKAGE: [&str; 2] = ["python", "small"];
 
 /// Come as source and are compiled here, so that they are as fast as on the machine of one who cares.
 const COMPILED: &str = "libsvm-official,liblinear-official,liblinear-multicore";
@@ -29,7 +31,7 @@ pub(crate) fn bench(cargo: &str, arguments: &[String]) -> Result<(), Failure> {
     let folder = root.join("bench");
     let program = build(cargo, &root)?;
     let python = peers(&folder)?;
-    if name == "python" {
+    if OF_THE_PACKAGE.contains(&name.as_str()) {
         package(&python, &root)?;
     }
     let mut command = Command::new(python);

@@ -1,4 +1,5 @@
-//! Chores of the workspace: `cargo xtask test` is everything that must pass, `cargo xtask bench` runs us beside the peers.
+//! Chores of the workspace: `cargo xtask test` is everything that must pass, `cargo xtask truth` judges random problems by an oracle,
+//! `cargo xtask bench` runs us beside the peers.
 
 mod bench;
 mod command;
@@ -6,6 +7,7 @@ mod failure;
 mod package;
 mod peers;
 mod python;
+mod truth;
 
 use std::env;
 use std::process::{Command, ExitCode};
@@ -15,7 +17,8 @@ use crate::failure::Failure;
 
 const USAGE: &str = "\
 usage: cargo xtask test [STEP...]                            format, lints, every test, documentation, the Python package, the peers
-       cargo xtask bench kernel|formulations|linear|python|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
+       cargo xtask truth [--seeds FROM..TO]                  is `converged` true? 2,000 random problems, judged by an oracle
+       cargo xtask bench kernel|formulations|linear|python|small|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
 
 /// One thing that must pass.
 struct Step {
@@ -46,16 +49,22 @@ fn main() -> ExitCode {
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     match arguments.split_first() {
         Some((chore, names)) if chore == "test" && names.iter().all(|name| is_step(name)) => test(&cargo, names),
-        Some((chore, rest)) if chore == "bench" => match bench::bench(&cargo, rest) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                eprintln!("{failure}");
-                ExitCode::FAILURE
-            }
-        },
+        Some((chore, rest)) if chore == "truth" => said(truth::truth(&cargo, rest)),
+        Some((chore, rest)) if chore == "bench" => said(bench::bench(&cargo, rest)),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Says what went wrong, if anything.
+fn said(result: Result<(), Failure>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
         }
     }
 }

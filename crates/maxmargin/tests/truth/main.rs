@@ -1,0 +1,160 @@
+//! `converged` is never false: random problems of every task, loss, kernel, bias, weight and scale, each model judged by an oracle
+//! that shares no code with the solvers.
+//!
+//! `cargo test` takes the first seeds; `cargo xtask truth` all of them.
+#![allow(clippy::unwrap_used, unreachable_pub)] // all of this is tests
+
+mod controls;
+mod double;
+mod joint;
+mod kernel;
+mod oracle;
+mod problems;
+mod verdict;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use maxmargin::problem::Norm;
+use maxmargin::solver::SolverKind;
+use oracle::Seen;
+use problems::Problem;
+use verdict::{Outcome, outcomes};
+
+/// Problems of a plain `cargo test`.
+const SEEDS: std::ops::Range<u64> = 0..200;
+
+/// The largest share of problems that the automatic choice may refuse.
+const MOST_REFUSED: f64 = 0.02;
+
+/// What came of all problems.
+#[derive(Default)]
+struct Tally {
+    /// Machines by the solver that made them and why it stopped.
+    stops: BTreeMap<(String, &'static str), usize>,
+    problems: usize,
+    /// Problems that the automatic choice refused.
+    refused: Vec<String>,
+    /// Machines whose gap is above its bound, by no more than rounding explains.
+    excused: usize,
+    complaints: Vec<(u64, &'static str, String)>,
+}
+
+/// Solvers that minimise no convex objective, and so claim none of what is judged here.
+const NOT_JUDGED: [SolverKind; 4] =
+    [SolverKind::Perceptron, SolverKind::KernelPerceptron, SolverKind::Rvm, SolverKind::Mlp];
+
+/// Solvers to try: the automatic choice, then each by name.
+fn solvers() -> impl Iterator<Item = Option<SolverKind>> {
+    let named = SolverKind::ALL.into_iter().filter(|kind| !NOT_JUDGED.contains(kind));
+    std::iter::once(None).chain(named.map(Some))
+}
+
+/// Fits one problem by one solver, and adds what came of it.
+fn try_solver(seed: u64, problem: &Problem, seen: &Seen<'_>, solver: Option<SolverKind>, tally: &Mutex<Tally>) {
+    let name = solver.map_or("auto", SolverKind::name);
+    let fitted = catch_unwind(AssertUnwindSafe(|| problem.fit(solver)));
+    let found: Vec<Outcome> = match &fitted {
+        Ok(Ok(model)) => outcomes(problem, seen, model),
+        _ => vec![],
+    };
+    let mut tally = tally.lock().unwrap();
+    match fitted {
+        Err(_) => tally.complaints.push((seed, "panic", format!("{}, {name}", problem.name))),
+        Ok(Err(error)) if error.help().is_empty() => {
+            tally.complaints.push((seed, "error without a way out", format!("{}, {name}: {error}", problem.name)));
+        }
+        Ok(Err(error)) if solver.is_none() => tally.refused.push(format!("{}: {error}", problem.name)),
+        // A solver that was named may say that it is not for this problem.
+        Ok(_) => {}
+    }
+    for outcome in found {
+        *tally.stops.entry((outcome.solver.clone(), outcome.stop)).or_default() += 1;
+        tally.excused += usize::from(outcome.excused);
+        for complaint in outcome.complaints {
+            let text = format!("{}, {name} ({}, {}): {}", problem.name, outcome.solver, outcome.stop, complaint.text);
+            tally.complaints.push((seed, complaint.kind, text));
+        }
+    }
+}
+
+/// Every problem of these seeds by every solver that takes it.
+fn try_all(seeds: std::ops::Range<u64>, threads: usize) -> Tally {
+    let (tally, next) = (Mutex::new(Tally::default()), AtomicU64::new(seeds.start));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds.end {
+                        break;
+                    }
+                    let problem = problems::problem(seed);
+                    let seen = Seen::new(&problem);
+                    for solver in solvers() {
+                        try_solver(seed, &problem, &seen, solver, &tally);
+                    }
+                    tally.lock().unwrap().problems += 1;
+                }
+            });
+        }
+    });
+    let mut tally = tally.into_inner().unwrap();
+    tally.complaints.sort();
+    tally
+}
+
+impl Tally {
+    /// What came out, in lines.
+    fn summary(&self) -> String {
+        let mut lines = vec![format!(
+            "{} problems, {} refused with a way out, {} machines, {} with a gap that rounding explains",
+            self.problems,
+            self.refused.len(),
+            self.stops.values().sum::<usize>(),
+            self.excused
+        )];
+        let stops = self.stops.iter().map(|((solver, stop), count)| format!("  {solver:<18} {stop:<28} {count:>6}"));
+        lines.extend(stops);
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        self.complaints.iter().for_each(|(_, kind, _)| *kinds.entry(kind).or_default() += 1);
+        lines.push(format!("{} complaints {kinds:?}", self.complaints.len()));
+        lines.extend(self.complaints.iter().map(|(_, kind, text)| format!("  [{kind}] {text}")));
+        lines.join("\n")
+    }
+}
+
+/// The seeds and threads that the caller asks for: `TRUTH_SEEDS=FROM..TO`, `TRUTH_THREADS=N`.
+fn asked() -> (std::ops::Range<u64>, usize) {
+    let seeds = std::env::var("TRUTH_SEEDS").ok().map_or(SEEDS, |text| {
+        let (from, to) = text.split_once("..").expect("TRUTH_SEEDS is FROM..TO");
+        from.parse().unwrap()..to.parse().unwrap()
+    });
+    let threads = std::env::var("TRUTH_THREADS").ok().map_or(1, |text| text.parse().unwrap());
+    (seeds, threads)
+}
+
+#[test]
+fn converged_is_true_of_every_machine_that_says_so() {
+    let (seeds, threads) = asked();
+    let tally = try_all(seeds, threads);
+    println!("{}", tally.summary());
+    tally.refused.iter().for_each(|refused| println!("  refused: {refused}"));
+    assert!(tally.complaints.is_empty(), "{}", tally.summary());
+    let share = tally.refused.len() as f64 / tally.problems as f64;
+    assert!(share <= MOST_REFUSED, "{share} of the problems are refused:\n{}", tally.refused.join("\n"));
+}
+
+#[test]
+fn problems_are_of_every_kind() {
+    let problems: Vec<Problem> = (0..400).map(problems::problem).collect();
+    let count = |holds: &dyn Fn(&Problem) -> bool| problems.iter().filter(|problem| holds(problem)).count();
+    assert!(count(&|problem| problem.params.norm == Norm::L1) >= 3);
+    assert!(count(&|problem| problem.params.multiclass.is_some_and(|way| way.is_joint(problem.classes))) >= 10);
+    assert!(count(&|problem| problem.rows() >= 600) >= 4);
+    assert!(count(&|problem| problem.params.task.is_regression()) >= 40);
+    assert!(count(&|problem| problem.params.task.usual().is_some()) >= 20);
+    assert!(count(&|problem| !problem.formula.is_linear()) >= 150);
+}
