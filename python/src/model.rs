@@ -40,7 +40,14 @@ impl Model {
         matrix.entries().max(matrix.rows()).saturating_mul(vectors)
     }
 
-    fn predictions(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<maxmargin::model::Predictions> {
+    /// What the model says of rows: with the decision values, or the classes alone.
+    fn predictions(
+        &self,
+        py: Python<'_>,
+        data: &Data,
+        threads: usize,
+        values: bool,
+    ) -> PyResult<maxmargin::model::Predictions> {
         let (model, matrix, work) = (Arc::clone(&self.inner), data.matrix.clone(), self.work(&data.matrix));
         let predict = move || -> Result<_, Fault> {
             let labels = maxmargin::data::Labels::from_spellings([Label::new("")], vec![0; matrix.rows()]);
@@ -49,7 +56,12 @@ impl Model {
                 Some(names) => data.with_names(names.clone())?,
                 None => data,
             };
-            Ok(model.predict(&named, &workers(threads, work)?)?)
+            let (aligned, workers) = (model.align(&named)?, workers(threads, work)?);
+            Ok(if values {
+                model.predict_aligned(aligned, &workers)
+            } else {
+                model.predict_classes(aligned, &workers)
+            })
         };
         match work <= BRIEF {
             true => door::brief(py, predict),
@@ -62,7 +74,7 @@ impl Model {
 impl Model {
     /// The decision values of rows: one column a machine.
     fn values<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let predictions = self.predictions(py, data, threads)?;
+        let predictions = self.predictions(py, data, threads, true)?;
         let (rows, machines) = (data.matrix.rows(), self.inner.machines().len());
         let values: Vec<f64> = (0..rows).flat_map(|row| predictions.decision_values(row)).copied().collect();
         values.into_pyarray(py).reshape([rows, machines])
@@ -70,12 +82,12 @@ impl Model {
 
     /// For each row the place of its class.
     fn codes<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(self.predictions(py, data, threads)?.codes().to_vec().into_pyarray(py))
+        Ok(self.predictions(py, data, threads, false)?.codes().to_vec().into_pyarray(py))
     }
 
     /// The probability of each class for each row.
     fn probabilities<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let predictions = self.predictions(py, data, threads)?;
+        let predictions = self.predictions(py, data, threads, true)?;
         let probabilities = self.inner.probabilities(&predictions).map_err(Fault::from)?;
         probabilities.into_pyarray(py).reshape([data.matrix.rows(), self.inner.classes().len()])
     }

@@ -12,7 +12,9 @@ use crate::kernel::{Points, expand};
 use crate::problem::Task;
 use crate::problem::{FromNu, MarginProblem};
 use crate::solver::{Decision, Settings, Solution, SolverKind};
-use crate::training::{Answers, joint_problem, machine_problem, network_errors, row_weights, targets, training_errors};
+use crate::training::{
+    Answers, joint_problem, machine_problem, network_errors, row_weights, rows_of_classes, targets, training_errors,
+};
 use crate::workers::Workers;
 
 /// How far two numbers may lie apart, relative to what they are made of, and still be the same.
@@ -91,8 +93,9 @@ impl Model {
             (verification.joint, verification.disagreements) = (Some(found), disagreements);
             return Ok(verification);
         }
+        let of_class = rows_of_classes(parts, &codes, weights);
+        let answers = Answers { codes: &codes, targets: targets.as_deref(), weights, of_class: of_class.as_ref() };
         for (number, machine) in self.machines().iter().enumerate() {
-            let answers = Answers { codes: &codes, targets: targets.as_deref(), weights };
             let (problem, _) = machine_problem(&parts.kernel, &points, workers, answers, machine.pairing, parts)?;
             let Found { evidence, values } = self.certify_again(&problem, machine);
             if self.is_from_stream() {

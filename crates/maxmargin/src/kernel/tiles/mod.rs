@@ -10,6 +10,7 @@
 mod function;
 mod packed;
 mod panel;
+mod slots;
 
 use pulp::Arch;
 
@@ -117,7 +118,17 @@ impl<'a, T: Real> Tiles<'a, T> {
     fn batch(&self, laid: Laid<'_, T>, panel: &Panel<'_, T>, places: &[u32], all: &[u32], dots: &mut [T]) {
         let slots = (!panel.slots.is_empty()).then_some(&panel.slots[..]);
         let mut sparse = [SparseRow::default(); ROWS_A_BATCH];
+        let translated = self.slots_of_rows(laid, panel, places);
         match laid {
+            Laid::Sparse { offsets, values, .. } if panel.sought.is_some() => {
+                let mut rest = &translated[..];
+                for (row, &place) in sparse.iter_mut().zip(places) {
+                    let span = offsets[place as usize] as usize..offsets[place as usize + 1] as usize;
+                    let (columns, others) = rest.split_at(span.len());
+                    *row = SparseRow { columns, values: &values[span] };
+                    rest = others;
+                }
+            }
             Laid::Sparse { offsets, indices, values } => {
                 for (row, &place) in sparse.iter_mut().zip(places) {
                     let span = offsets[place as usize] as usize..offsets[place as usize + 1] as usize;
@@ -159,6 +170,13 @@ impl<'a, T: Real> Tiles<'a, T> {
             (8, false) => T::sparse_dots::<8>(self.arch, rows, slots, &panel.values, dots, lanes),
             (_, false) => T::sparse_dots::<1>(self.arch, rows, slots, &panel.values, dots, lanes),
         }
+    }
+
+    /// The slots of the columns of passing rows, row after row, where a panel has no table of all columns; else nothing.
+    fn slots_of_rows(&self, laid: Laid<'_, T>, panel: &Panel<'_, T>, places: &[u32]) -> Vec<u32> {
+        let (Some(sought), Laid::Sparse { offsets, indices, .. }) = (&panel.sought, laid) else { return Vec::new() };
+        let span = |&place: &u32| offsets[place as usize] as usize..offsets[place as usize + 1] as usize;
+        places.iter().flat_map(|place| &indices[span(place)]).map(|&column| sought.get(column)).collect()
     }
 
     fn fill_slowly(&self, panel: &Panel<'_, T>, places: &[u32], targets: &[usize], out: &mut [T]) {
