@@ -57,11 +57,7 @@ impl Model {
                 None => data,
             };
             let (aligned, workers) = (model.align(&named)?, workers(threads, work)?);
-            Ok(if values {
-                model.predict_aligned(aligned, &workers)
-            } else {
-                model.predict_classes(aligned, &workers)
-            })
+            Ok(if values { model.predict_aligned(aligned, &workers) } else { model.predict_classes(aligned, &workers) })
         };
         match work <= BRIEF {
             true => door::brief(py, predict),

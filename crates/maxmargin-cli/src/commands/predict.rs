@@ -35,11 +35,8 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     let aligned = model.align(&found.data)?;
     let started = Instant::now();
     let by_values = arguments.decision_values || arguments.probabilities;
-    let predictions = if by_values {
-        model.predict_aligned(aligned, &workers)
-    } else {
-        model.predict_classes(aligned, &workers)
-    };
+    let predictions =
+        if by_values { model.predict_aligned(aligned, &workers) } else { model.predict_classes(aligned, &workers) };
     let predict_seconds = started.elapsed().as_secs_f64();
     if let Some(note) = predictions.note() {
         words.note(note);

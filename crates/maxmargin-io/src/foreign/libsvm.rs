@@ -32,7 +32,10 @@ use maxmargin::model::{Machine, Multiclass, Pairing};
 use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::training::Penalty;
 
-use super::{Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, columns_in_file, machine, not_writable, put_entries, sorted};
+use super::{
+    Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, columns_in_file, machine, not_writable, put_entries,
+    sorted,
+};
 use crate::error::Error;
 
 /// The head of a file.

@@ -9,6 +9,9 @@ use crate::workers::Workers;
 /// Rows that pass by a panel before their values are added up: few enough for these to stay in the nearest cache.
 const ROWS_A_BLOCK: usize = 48;
 
+/// The most kernel values that are computed without a panel.
+const MOST_FEW: usize = 64;
+
 /// Sums from which on they are handed out as soon as each is known ([`Expansion::visit_sums`]), instead of being kept for all rows of a panel.
 const MANY_SUMS: usize = 1024;
 
@@ -44,6 +47,8 @@ pub(crate) struct Expansion {
     places: Vec<u32>,
     /// [`ROWS_A_BLOCK`], but all rows where sums are many.
     rows_a_block: usize,
+    /// Whether sums are many, and all rows one block.
+    many: bool,
     /// Where the runs of each block begin; one more than there are blocks.
     blocks: Vec<usize>,
     /// For each run (the terms of one sum within a block) its sum, and where its terms end.
@@ -98,6 +103,7 @@ impl Expansion {
             rows: Vec::new(),
             coefficients: Vec::new(),
             rows_a_block,
+            many,
             places,
         };
         let mut next = vec![0; terms.len()];
@@ -152,6 +158,9 @@ impl Expansion {
             return out;
         }
         let tiles = Tiles::<f64>::new(kernel, points);
+        if std::ptr::eq(left.points(), points) && self.values_of_few(&tiles, left, &mut out) {
+            return out;
+        }
         let work = (tiles.cost() + COST_OF_A_VALUE) * self.places.len() as f64 + self.rows.len() as f64;
         let alone = Workers::none();
         let workers = if work * left.len() as f64 > WORTH_A_THREAD { workers } else { &alone };
@@ -159,7 +168,7 @@ impl Expansion {
         let lanes = match left.len() {
             ..=FEW_ROWS => 1,
             // Many sums of many lanes would take hundreds of megabytes.
-            rows if rows <= f64::NARROW || self.rows_a_block > ROWS_A_BLOCK => f64::NARROW,
+            rows if rows <= f64::NARROW || self.many => f64::NARROW,
             _ => f64::LANES,
         };
         let scratch = || Scratch {
@@ -195,9 +204,26 @@ impl Expansion {
         out
     }
 
+    /// [`Expansion::values`] of few rows over few others of the same points. `false`, and nothing is done, where they are many.
+    fn values_of_few(&self, tiles: &Tiles<'_, f64>, left: Rows<'_>, out: &mut [f64]) -> bool {
+        if left.len() * self.places.len() > MOST_FEW || self.blocks.len() != 2 {
+            return false;
+        }
+        let mut room = [0.0; MOST_FEW];
+        let values = &mut room[..left.len() * self.places.len()];
+        let places: Vec<usize> = self.places.iter().map(|&place| place as usize).collect();
+        if !tiles.few(left.list(), &places, values) {
+            return false;
+        }
+        for (values, out) in values.chunks(places.len()).zip(out.chunks_mut(self.sums)) {
+            add_runs::<1>(Arch::new(), self.runs(0), values, out); // (K.9)
+        }
+        true
+    }
+
     /// Whether [`Expansion::visit_sums`] can be asked.
     pub(crate) fn is_visitable(&self, kernel: &dyn Kernel) -> bool {
-        self.rows_a_block > ROWS_A_BLOCK && kernel.of_dots().is_some()
+        self.many && kernel.of_dots().is_some()
     }
 
     /// (K.9) for each row on the left, without a place for all of it: a thread takes [`VISIT_LANES`] rows, makes a state for them, and calls
@@ -394,7 +420,8 @@ mod tests {
                 assert_eq!(first, seen[0].len());
                 sums.iter().for_each(|sum| sum.iter().zip(seen.iter_mut()).for_each(|(&value, seen)| seen.push(value)));
             };
-            let end = |seen: Vec<Vec<f64>>, out: &mut [Vec<f64>]| out.iter_mut().zip(seen).for_each(|(out, of)| *out = of);
+            let end =
+                |seen: Vec<Vec<f64>>, out: &mut [Vec<f64>]| out.iter_mut().zip(seen).for_each(|(out, of)| *out = of);
             let found = many.visit_sums(&kernel, left.rows(&all), &right, &workers, begin, visit, end);
             assert_eq!(found.concat(), whole);
         }

@@ -73,10 +73,11 @@ impl Multiclass {
     /// Cost: constant. A search would look at 499,500 machines for 1,000 classes.
     pub fn place(self, classes: usize, pairing: Pairing) -> Option<usize> {
         let Pairing { positive, negative } = pairing;
+        let by_pairs = self == Multiclass::OneVsOne || classes <= 2;
         match negative {
-            _ if positive >= classes => None,
-            None => (self != Multiclass::OneVsOne && classes > 2).then_some(positive),
-            Some(first) if first >= positive || self.machines(classes) != pairs(classes) => None,
+            _ if positive >= classes || by_pairs != negative.is_some() => None,
+            None => Some(positive),
+            Some(first) if first >= positive => None,
             Some(first) => Some(first * classes - first * (first + 1) / 2 + positive - first - 1),
         }
     }

@@ -246,11 +246,7 @@ impl Model {
 
 /// Counts a vote of each pair (positive class, negative class, b) for each lane. A decision value of exactly 0 is negative.
 #[inline(always)]
-fn count_votes(
-    votes: &mut [[f64; VISIT_LANES]],
-    pairs: &[(usize, usize, f64)],
-    values: &[[f64; VISIT_LANES]],
-) {
+fn count_votes(votes: &mut [[f64; VISIT_LANES]], pairs: &[(usize, usize, f64)], values: &[[f64; VISIT_LANES]]) {
     for (&(positive, negative, bias), values) in pairs.iter().zip(values) {
         let mut won = [0.0; VISIT_LANES];
         for lane in 0..VISIT_LANES {

@@ -2,7 +2,6 @@
 //!
 //! The weight of a column without an entry is 0, whatever is minimised. Solvers keep several vectors of one number a column, and 10⁸ columns
 //! would take gigabytes for two rows. So a training sees the columns that have an entry, in their order, and memory follows the entries.
-//! The order of all sums stays the same, and with it the bits of the weights.
 
 use super::{Beginning, Training};
 use crate::control::Control;
@@ -172,7 +171,8 @@ mod tests {
                 let all = one.weights.as_ref().unwrap();
                 let own: Vec<f64> = all.iter().copied().filter(|weight| *weight != 0.0).collect();
                 let other: Vec<f64> = other.weights.iter().flatten().copied().filter(|weight| *weight != 0.0).collect();
-                assert_eq!(own, other, "{norm:?}");
+                assert_eq!(own.len(), other.len(), "{norm:?}");
+                assert!(own.iter().zip(&other).all(|(one, other)| (one - other).abs() < 1e-9), "{norm:?}");
             }
             assert!(found.parts().columns <= 40);
             let predict = |model: &Model, data: &Dataset| model.predict(data, &Workers::none()).unwrap();

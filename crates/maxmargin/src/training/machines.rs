@@ -36,12 +36,7 @@ pub(super) struct Shared<'a> {
 impl<'a> Shared<'a> {
     /// What the machines should say of each row.
     pub(super) fn answers(&self) -> Answers<'a> {
-        Answers {
-            codes: self.labels.codes(),
-            targets: self.targets,
-            weights: self.weights,
-            of_class: self.of_class,
-        }
+        Answers { codes: self.labels.codes(), targets: self.targets, weights: self.weights, of_class: self.of_class }
     }
 }
 
@@ -152,7 +147,7 @@ const LARGE_MACHINE: usize = 100_000;
 
 /// Rows of the machines that a thread takes at a time, when they run side by side. With fewer, threads wait for each other more often; with
 /// more, the last thread works alone for longer.
-const ROWS_A_TASK: usize = 128;
+const ROWS_A_TASK: usize = 256;
 
 /// Whether machines side by side, each on one thread, are faster than one after the other on all threads.
 pub(super) fn pays_side_by_side(shared: &Shared<'_>, groups: &Groups) -> bool {
@@ -323,16 +318,20 @@ impl Training {
         let mut broken = Broken::new();
         let mut failed: Option<(usize, Error)> = None;
         let work = |task: usize, control: &mut dyn MachineControl| {
-            let fit = |&group: &usize| {
+            let several = tasks[task].len() > 1;
+            let fit = |(place, &group): (usize, &usize)| {
                 let numbers = groups.numbers(group).filter(|&number| !done[number]).collect();
                 let group = Group { numbers, solver: groups.solver.clone() };
                 let state = |number: &usize| begun.get(number).unwrap_or(&scratch).clone();
                 let states: Vec<_> = group.numbers.iter().map(state).collect();
-                let mut control = Watched { inner: control, broke: false };
+                // The first group of a task asks, and learns whether all are to stop.
+                let (wait, silence) =
+                    if several { (if place == 0 { 0 } else { SILENT_POLLS }, SILENT_POLLS) } else { (0, 0) };
+                let mut control = Watched { inner: control, broke: false, wait, silence };
                 let result = self.fit_group(&group, &one, parts, &states, &settings, &mut control);
                 Fitted { broke: control.broke, result, group }
             };
-            waiting[tasks[task].clone()].iter().map(fit).collect::<Vec<Fitted>>()
+            waiting[tasks[task].clone()].iter().enumerate().map(fit).collect::<Vec<Fitted>>()
         };
         let sizes: Vec<usize> = tasks.iter().map(Range::len).collect();
         relay::run(shared.workers, &sizes, work, control, |event, control| {
@@ -380,10 +379,21 @@ struct Fitted {
 struct Watched<'a> {
     inner: &'a mut dyn MachineControl,
     broke: bool,
+    /// Polls until the next one that is passed on, and how many are not passed on between two.
+    wait: u32,
+    silence: u32,
 }
+
+/// Polls of small machines that are not passed on between two: their steps take less time than it takes to wake the listening thread.
+const SILENT_POLLS: u32 = 1000;
 
 impl Control for Watched<'_> {
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        if self.wait > 0 && !self.broke {
+            self.wait -= 1;
+            return ControlFlow::Continue(());
+        }
+        self.wait = self.silence;
         let answer = self.inner.poll(progress);
         self.broke |= answer.is_break();
         answer
