@@ -96,12 +96,27 @@ def _check_folder(checkpoint: str) -> None:
         raise InputError(f"checkpoint is {checkpoint!r}, but there is no folder {folder!r} to write it to: make the folder first")
 
 
+class Parts(dict[str, Any]):
+    """What a model is made of. Its machines are described when they are first asked for: 1,000 classes have 499,500 of them."""
+
+    def __init__(self, model: _engine.Model) -> None:
+        super().__init__(json.loads(model.outline()))
+        del self["machines"]
+        self._model = model
+
+    def __missing__(self, name: str) -> Any:
+        if name != "machines":
+            raise KeyError(name)
+        self["machines"] = json.loads(self._model.describe())["machines"]
+        return self["machines"]
+
+
 class Fit:
     """A model with what it was trained on, as long as that is needed to give it probabilities when they are asked for."""
 
     def __init__(self, model: _engine.Model, rows: Rows | None, answers: dict[str, Any], asked: dict[str, Any]) -> None:
         self.model = model
-        self.parts: dict[str, Any] = json.loads(model.describe())
+        self.parts: dict[str, Any] = Parts(model)
         self.rows = rows
         self.answers = answers
         self.asked = asked
@@ -117,7 +132,7 @@ class Fit:
                         "help: fit with probability=True, or ask for predict_proba before the model is saved"
                     )
                 self.model = _engine.calibrate(self.model, self.rows.data, self.answers, self.asked, thread_count, how)
-                self.parts = json.loads(self.model.describe())
+                self.parts = Parts(self.model)
             return self.model
 
     def __getstate__(self) -> dict[str, Any]:
@@ -148,7 +163,7 @@ def answers(
 def read_model_file(path: str | os.PathLike[str]) -> Fit:
     """The model of a file, without what it was trained on."""
     model = _engine.Model.load(path)
-    return Fit(model, None, answers(json.loads(model.describe())["classes"]), {})
+    return Fit(model, None, answers(Parts(model)["classes"]), {})
 
 
 class EngineEstimator(Estimator):
@@ -206,11 +221,9 @@ class EngineEstimator(Estimator):
             [(s, m, i, np.nan if v is None else v, np.nan if g is None else g) for s, m, i, v, g in history],
             dtype=[("seconds", "f8"), ("machine", "i8"), ("iteration", "i8"), ("violation", "f8"), ("gap", "f8")],
         )
-        self.certificate_ = certificate_of(fit.parts)
+        self.certificate_ = certificate_of(fit.parts, fit.model)
         self.solver_ = fit.parts["solver"]
-        notes = [note for machine in fit.parts["machines"] for note in machine["notes"]]
-        notes += [m["evidence"]["none"] for m in fit.parts["machines"] if "none" in m["evidence"] and not fit.parts.get("joint")]
-        self.notes_ = list(dict.fromkeys(notes))
+        self.notes_ = fit.model.notes()
 
     def _warn_of_stop(self, stop: str) -> None:
         said = {

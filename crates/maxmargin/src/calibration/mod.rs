@@ -156,7 +156,7 @@ impl Training {
         control: &mut dyn Control,
     ) -> Result<ControlFlow<Stop, Model>, Error> {
         let parts = model.parts();
-        if data.rows() != parts.training_rows || data.fingerprint_by(workers) != parts.fingerprint {
+        if data.rows() != parts.training_rows || !model.is_of(data, workers) {
             return Err(Error::Data {
                 what: "the model was trained on other data than that to calibrate it with".into(),
                 help: "give the data that the model was trained on".into(),

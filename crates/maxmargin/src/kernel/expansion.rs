@@ -3,7 +3,7 @@
 use pulp::Arch;
 
 use super::{Kernel, Panel, Points, Rows, Tiles};
-use crate::simd::{Real, Run, add_runs};
+use crate::simd::{Real, Run, add_runs, vectorised};
 use crate::workers::Workers;
 
 /// Rows that pass by a panel before their values are added up: few enough for these to stay in the nearest cache.
@@ -158,9 +158,6 @@ impl Expansion {
             return out;
         }
         let tiles = Tiles::<f64>::new(kernel, points);
-        if std::ptr::eq(left.points(), points) && self.values_of_few(&tiles, left, &mut out) {
-            return out;
-        }
         let work = (tiles.cost() + COST_OF_A_VALUE) * self.places.len() as f64 + self.rows.len() as f64;
         let alone = Workers::none();
         let workers = if work * left.len() as f64 > WORTH_A_THREAD { workers } else { &alone };
@@ -202,23 +199,6 @@ impl Expansion {
             }
         });
         out
-    }
-
-    /// [`Expansion::values`] of few rows over few others of the same points. `false`, and nothing is done, where they are many.
-    fn values_of_few(&self, tiles: &Tiles<'_, f64>, left: Rows<'_>, out: &mut [f64]) -> bool {
-        if left.len() * self.places.len() > MOST_FEW || self.blocks.len() != 2 {
-            return false;
-        }
-        let mut room = [0.0; MOST_FEW];
-        let values = &mut room[..left.len() * self.places.len()];
-        let places: Vec<usize> = self.places.iter().map(|&place| place as usize).collect();
-        if !tiles.few(left.list(), &places, values) {
-            return false;
-        }
-        for (values, out) in values.chunks(places.len()).zip(out.chunks_mut(self.sums)) {
-            add_runs::<1>(Arch::new(), self.runs(0), values, out); // (K.9)
-        }
-        true
     }
 
     /// Whether [`Expansion::visit_sums`] can be asked.
@@ -316,7 +296,35 @@ pub(crate) fn expand(
     coefficients: &[f64],
     workers: &Workers,
 ) -> Vec<f64> {
+    if let Some(values) = expand_few(kernel, left, right, coefficients) {
+        return values;
+    }
     Expansion::single(right.list(), coefficients).values(kernel, left, right.points(), workers)
+}
+
+/// [`expand`] of few rows over few others of the same points, with the same bits. `None` where they are many.
+fn expand_few(kernel: &dyn Kernel, left: Rows<'_>, right: Rows<'_>, coefficients: &[f64]) -> Option<Vec<f64>> {
+    let few = left.len() * right.len() <= MOST_FEW && std::ptr::eq(left.points(), right.points());
+    if !few || kernel.of_dots().is_none() {
+        return None;
+    }
+    let mut room = [0.0; MOST_FEW];
+    let values = &mut room[..left.len() * right.len()];
+    if !Tiles::<f64>::new(kernel, right.points()).few(left.list(), right.list(), values) {
+        return None;
+    }
+    let mut sums = vec![0.0; left.len()];
+    vectorised(
+        Arch::new(),
+        #[inline(always)]
+        || {
+            for (sum, values) in sums.iter_mut().zip(values.chunks(right.len().max(1))) {
+                let terms = coefficients.iter().zip(values).filter(|(coefficient, _)| **coefficient != 0.0);
+                terms.for_each(|(&coefficient, &value)| *sum = coefficient.fused(value, *sum)); // (K.9)
+            }
+        },
+    );
+    Some(sums)
 }
 
 #[cfg(test)]
@@ -424,6 +432,19 @@ mod tests {
                 |seen: Vec<Vec<f64>>, out: &mut [Vec<f64>]| out.iter_mut().zip(seen).for_each(|(out, of)| *out = of);
             let found = many.visit_sums(&kernel, left.rows(&all), &right, &workers, begin, visit, end);
             assert_eq!(found.concat(), whole);
+        }
+    }
+
+    #[test]
+    fn a_few_rows_of_the_same_points_get_the_bits_that_many_get() {
+        let points = points(70, 6, 0.0);
+        let (left, right) = (vec![3, 9, 4], vec![5, 0, 33, 7, 9]);
+        let coefficients = [0.3, -1.7, 0.0, 0.9, 1e-3];
+        let all: Vec<usize> = (0..70).collect();
+        for kernel in [&Rbf { gamma: 0.3 } as &dyn Kernel, &Linear {}, &Laplacian { gamma: 0.2 }] {
+            let many = expand(kernel, points.rows(&all), points.rows(&right), &coefficients, &Workers::none());
+            let few = expand(kernel, points.rows(&left), points.rows(&right), &coefficients, &Workers::none());
+            assert!(left.iter().zip(few).all(|(&row, value)| value.to_bits() == many[row].to_bits()), "{kernel:?}");
         }
     }
 

@@ -59,7 +59,6 @@ impl Training {
             Beginning::Scratch | Beginning::Checkpoint(_) => self.fit_columns(&narrow, beginning, workers, control)?,
         };
         let mut parts = model.into_parts();
-        parts.fingerprint = fingerprint;
         if data.has_open_columns() && data.names().is_none() {
             if let Some(first) = parts.machines.first_mut() {
                 first.notes.push(format!(
@@ -70,6 +69,7 @@ impl Training {
             }
             return Model::new(parts);
         }
+        parts.fingerprint = fingerprint;
         widen(&mut parts, columns, data, self.params.settings.memory)?;
         Model::new(parts)
     }
@@ -177,7 +177,8 @@ mod tests {
             assert!(found.parts().columns <= 40);
             let predict = |model: &Model, data: &Dataset| model.predict(data, &Workers::none()).unwrap();
             assert_eq!(predict(&expected, &close).codes(), predict(&found, &wide).codes());
-            assert!(found.verify(&wide, &Workers::none()).unwrap().disagreements.is_empty());
+            let verified = found.verify(&wide, &Workers::none()).unwrap();
+            assert!(verified.disagreements.is_empty() && verified.same_data == Some(true));
             // From where it is, it has nowhere to go.
             let again = training.fit_from(&wide, Beginning::Model(&found), &Workers::none(), &mut Unattended).unwrap();
             assert_eq!(predict(&again, &wide).codes(), predict(&found, &wide).codes());
