@@ -1,8 +1,10 @@
 //! `Model`: predictions, and everything that scikit-learn's attributes are made of.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use maxmargin::certificate::Evidence;
 use maxmargin::data::{Label, Matrix, Values};
 use maxmargin_io::{LiblinearLayout, LibsvmLayout};
 use maxmargin_plot::{Format, PlotOptions};
@@ -30,6 +32,9 @@ impl From<maxmargin::Model> for Model {
 /// Places among the support vectors, and the coefficients there.
 type Expansion<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 
+/// For each coefficient of all machines its machine, its place among the support vectors, and itself.
+type Expansions<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+
 /// Multiplications that are done on the calling thread: about as long as it takes to start another.
 const BRIEF: usize = 2_000_000;
 
@@ -40,7 +45,14 @@ impl Model {
         matrix.entries().max(matrix.rows()).saturating_mul(vectors)
     }
 
-    fn predictions(&self, py: Python<'_>, data: &Data, threads: usize) -> PyResult<maxmargin::model::Predictions> {
+    /// What the model says of rows: with the decision values, or the classes alone.
+    fn predictions(
+        &self,
+        py: Python<'_>,
+        data: &Data,
+        threads: usize,
+        values: bool,
+    ) -> PyResult<maxmargin::model::Predictions> {
         let (model, matrix, work) = (Arc::clone(&self.inner), data.matrix.clone(), self.work(&data.matrix));
         let predict = move || -> Result<_, Fault> {
             let labels = maxmargin::data::Labels::from_spellings([Label::new("")], vec![0; matrix.rows()]);
@@ -49,7 +61,8 @@ impl Model {
                 Some(names) => data.with_names(names.clone())?,
                 None => data,
             };
-            Ok(model.predict(&named, &workers(threads, work)?)?)
+            let (aligned, workers) = (model.align(&named)?, workers(threads, work)?);
+            Ok(if values { model.predict_aligned(aligned, &workers) } else { model.predict_classes(aligned, &workers) })
         };
         match work <= BRIEF {
             true => door::brief(py, predict),
@@ -60,15 +73,9 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// The steps of each machine.
-    #[getter]
-    fn iterations(&self) -> Vec<u64> {
-        self.inner.machines().iter().map(|machine| machine.iterations).collect()
-    }
-
     /// The decision values of rows: one column a machine.
     fn values<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let predictions = self.predictions(py, data, threads)?;
+        let predictions = self.predictions(py, data, threads, true)?;
         let (rows, machines) = (data.matrix.rows(), self.inner.machines().len());
         let values: Vec<f64> = (0..rows).flat_map(|row| predictions.decision_values(row)).copied().collect();
         values.into_pyarray(py).reshape([rows, machines])
@@ -76,12 +83,12 @@ impl Model {
 
     /// For each row the place of its class.
     fn codes<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(self.predictions(py, data, threads)?.codes().to_vec().into_pyarray(py))
+        Ok(self.predictions(py, data, threads, false)?.codes().to_vec().into_pyarray(py))
     }
 
     /// The probability of each class for each row.
     fn probabilities<'py>(&self, py: Python<'py>, data: &Data, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let predictions = self.predictions(py, data, threads)?;
+        let predictions = self.predictions(py, data, threads, true)?;
         let probabilities = self.inner.probabilities(&predictions).map_err(Fault::from)?;
         probabilities.into_pyarray(py).reshape([data.matrix.rows(), self.inner.classes().len()])
     }
@@ -89,6 +96,102 @@ impl Model {
     /// Everything but vectors, weights and coefficients, as JSON.
     fn describe(&self) -> PyResult<String> {
         serde_json::to_string(self.inner.parts()).map_err(|error| Fault::Bug(error.to_string()).into())
+    }
+
+    /// What `describe` says but for the machines, of which there may be millions.
+    fn outline(&self) -> PyResult<String> {
+        let parts = self.inner.parts();
+        let outline = maxmargin::model::ModelParts {
+            machines: Vec::new(),
+            support_rows: Vec::new(),
+            vectors: None,
+            kernel: parts.kernel.clone(),
+            solver: parts.solver.clone(),
+            classes: parts.classes.clone(),
+            class_weights: parts.class_weights.clone(),
+            names: parts.names.clone(),
+            scaling: parts.scaling.clone(),
+            network: parts.network.clone(),
+            fingerprint: parts.fingerprint.clone(),
+            joint: parts.joint.clone(),
+            task: parts.task,
+            bias: parts.bias,
+            loss: parts.loss,
+            penalty: parts.penalty,
+            norm: parts.norm,
+            tolerance: parts.tolerance,
+            multiclass: parts.multiclass,
+            one_against_rest: parts.one_against_rest,
+            columns: parts.columns,
+            training_rows: parts.training_rows,
+        };
+        serde_json::to_string(&outline).map_err(|error| Fault::Bug(error.to_string()).into())
+    }
+
+    /// How many machines there are.
+    #[getter]
+    fn machines(&self) -> usize {
+        self.inner.machines().len()
+    }
+
+    /// The bias of each machine.
+    fn biases<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.machines().iter().map(|machine| machine.bias).collect::<Vec<f64>>().into_pyarray(py)
+    }
+
+    /// The steps of each machine.
+    fn iterations<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        self.inner.machines().iter().map(|machine| machine.iterations).collect::<Vec<u64>>().into_pyarray(py)
+    }
+
+    /// The positive and the negative class of each machine; the latter is -1 where it is all other classes.
+    fn pairings<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>) {
+        let pairings = || self.inner.machines().iter().map(|machine| machine.pairing);
+        let positive: Vec<i64> = pairings().map(|pairing| pairing.positive as i64).collect();
+        let negative: Vec<i64> = pairings().map(|pairing| pairing.negative.map_or(-1, |class| class as i64)).collect();
+        (positive.into_pyarray(py), negative.into_pyarray(py))
+    }
+
+    /// The expansions of all machines, one after the other: the machine of each coefficient, its place among the support vectors, and itself.
+    fn expansions<'py>(&self, py: Python<'py>) -> Expansions<'py> {
+        let machines = self.inner.machines();
+        let owners =
+            machines.iter().enumerate().flat_map(|(k, machine)| std::iter::repeat_n(k as u32, machine.support.len()));
+        let places = machines.iter().flat_map(|machine| machine.support.iter().copied());
+        let coefficients = machines.iter().flat_map(|machine| machine.coefficients.iter().copied());
+        (
+            owners.collect::<Vec<u32>>().into_pyarray(py),
+            places.collect::<Vec<u32>>().into_pyarray(py),
+            coefficients.collect::<Vec<f64>>().into_pyarray(py),
+        )
+    }
+
+    /// What the user should know, each sentence once: the notes of the machines, and why they have no certificate.
+    fn notes(&self) -> Vec<String> {
+        let machines = self.inner.machines();
+        let notes = machines.iter().flat_map(|machine| &machine.notes);
+        let joint = self.inner.parts().joint.is_some();
+        let reasons = machines.iter().filter(|_| !joint).filter_map(|machine| match &machine.evidence {
+            Evidence::None(reason) => Some(reason),
+            _ => None,
+        });
+        let mut seen = HashSet::new();
+        notes.chain(reasons).filter(|&note| seen.insert(note)).cloned().collect()
+    }
+
+    /// The certificates of all machines in one: the sums of primal, dual and gap, and the largest violation and infeasibility. `None` when a
+    /// machine has none.
+    fn certificate_sums(&self) -> Option<(f64, f64, f64, f64, f64)> {
+        let mut all = (0.0, 0.0, 0.0, 0.0f64, 0.0f64);
+        for machine in self.inner.machines() {
+            let own = machine.evidence.certificate()?;
+            all.0 += own.primal;
+            all.1 += own.dual;
+            all.2 += own.gap;
+            all.3 = all.3.max(own.violation);
+            all.4 = all.4.max(own.infeasibility);
+        }
+        Some(all)
     }
 
     /// The worst reason to stop among the machines.

@@ -21,20 +21,13 @@ pub(crate) trait MachineControl: Control {
 pub(crate) enum Event<R> {
     /// The control broke: machines under way will stop.
     Broke,
-    /// A machine is done.
-    Done {
-        /// Which one.
-        number: usize,
-        /// What became of it.
-        result: R,
-        /// Whether the control broke it.
-        broke: bool,
-    },
+    /// What became of the machines of a task.
+    Done(R),
 }
 
 enum Message<R> {
     Progress(Progress),
-    Done { number: usize, result: R, broke: bool },
+    Done { number: usize, result: R },
 }
 
 /// What a machine sees of the control: it says how far it is when somebody listens, and learns whether to stop.
@@ -43,13 +36,11 @@ struct Relay<'a, R> {
     heard: &'a AtomicBool,
     stop: &'a OnceLock<Stop>,
     is_limited: bool,
-    broke: bool,
 }
 
 impl<R: Send> Control for Relay<'_, R> {
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
         if let Some(&stop) = self.stop.get() {
-            self.broke = true;
             return ControlFlow::Break(stop);
         }
         // One word at a time, so that a slow listener is not talked over.
@@ -70,12 +61,11 @@ impl<R: Send> MachineControl for Relay<'_, R> {
     fn end(&mut self) {}
 }
 
-/// Calls `work` for each machine that waits, in this order, as many at a time as there are threads; `hear` is called on this
-/// thread. Progress counts the machines that are done, of `count`.
+/// Calls `work` for each task, in this order, as many at a time as there are threads; `hear` is called on this thread.
+/// A task has as many machines as `sizes` says, and progress counts the machines that are done.
 pub(crate) fn run<R: Send>(
     workers: &Workers,
-    waiting: &[usize],
-    count: usize,
+    sizes: &[usize],
     work: impl Fn(usize, &mut dyn MachineControl) -> R + Sync,
     control: &mut dyn Control,
     mut hear: impl FnMut(Event<R>, &mut dyn Control),
@@ -84,17 +74,16 @@ pub(crate) fn run<R: Send>(
     let (sender, receiver) = channel();
     let (heard, stop, work, is_limited) = (&heard, &stop, &work, control.is_limited());
     workers.in_scope(|scope| {
-        for &number in waiting {
+        for number in 0..sizes.len() {
             let sender = sender.clone();
             scope.spawn(move |_| {
-                let mut relay = Relay { sender, heard, stop, is_limited, broke: false };
+                let mut relay = Relay { sender, heard, stop, is_limited };
                 let result = work(number, &mut relay);
-                let Relay { sender, broke, .. } = relay;
-                let _ = sender.send(Message::Done { number, result, broke });
+                let _ = relay.sender.send(Message::Done { number, result });
             });
         }
         drop(sender);
-        let mut finished = count - waiting.len();
+        let (mut finished, count) = (0, sizes.iter().sum::<usize>());
         for message in receiver {
             match message {
                 Message::Progress(progress) => {
@@ -106,9 +95,9 @@ pub(crate) fn run<R: Send>(
                     }
                     heard.store(true, Ordering::Relaxed);
                 }
-                Message::Done { number, result, broke } => {
-                    finished += 1;
-                    hear(Event::Done { number, result, broke }, control);
+                Message::Done { number, result } => {
+                    finished += sizes[number];
+                    hear(Event::Done(result), control);
                 }
             }
         }
@@ -123,18 +112,18 @@ mod tests {
     fn a_break_is_heard_before_the_machines_that_it_ends() {
         let workers = Workers::new(2).unwrap();
         // Each machine works until it is told to stop.
-        let work = |_: usize, control: &mut dyn MachineControl| loop {
+        let work = |task: usize, control: &mut dyn MachineControl| loop {
             if let ControlFlow::Break(reason) = control.poll(Progress::default()) {
-                return reason;
+                return (task, reason);
             }
         };
         let mut heard = Vec::new();
         let mut control = |_: Progress| ControlFlow::Break(Stop::Interrupted);
-        run(&workers, &[0, 1, 2], 3, work, &mut control, |event, _| match event {
+        run(&workers, &[1, 1, 1], work, &mut control, |event, _| match event {
             Event::Broke => heard.push(None),
-            Event::Done { number, result, broke } => {
-                assert!(broke && result == Stop::Interrupted);
-                heard.push(Some(number));
+            Event::Done((task, reason)) => {
+                assert_eq!(reason, Stop::Interrupted);
+                heard.push(Some(task));
             }
         });
         assert_eq!(heard[0], None);

@@ -348,7 +348,7 @@ pub(crate) struct Run<'a> {
     /// Which sum.
     pub(crate) target: usize,
     /// Which rows of the block, in the order of summation.
-    pub(crate) rows: &'a [u8],
+    pub(crate) rows: &'a [u16],
     /// As many as rows.
     pub(crate) coefficients: &'a [f64],
 }

@@ -61,7 +61,8 @@ fn columns_of_any_size_are_learnt_before_converged_is_said() {
                 for &solver in kinds {
                     let params = TrainingParams { loss: Some(*loss), solver, ..TrainingParams::default() };
                     let model = fit(&data, params);
-                    let what = format!("seed {seed}, columns of {scale:e}, {loss:?}, {solver:?}: {}", model.stop().name());
+                    let what =
+                        format!("seed {seed}, columns of {scale:e}, {loss:?}, {solver:?}: {}", model.stop().name());
                     let gap = relative_gap(&model);
                     assert!(model.stop() != Stop::Converged || gap <= Settings::GAP, "{what}, relative gap {gap:e}");
                     assert!(solver.is_some() || model.stop() == Stop::Converged, "{what}, relative gap {gap:e}");
@@ -133,8 +134,7 @@ impl Control for Limited {
 #[test]
 fn what_a_short_time_limit_leaves_is_better_than_chance() {
     let data = generate("moons", 20_000, 3).unwrap();
-    let params =
-        TrainingParams { kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) }, ..TrainingParams::default() };
+    let params = TrainingParams { kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) }, ..TrainingParams::default() };
     let training = params.check().unwrap();
     for limit in [6, 12, 40] {
         let model = training.fit(&data, &Workers::none(), &mut Limited { polls: 0, limit }).unwrap();

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from . import _engine
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Certificate:
         How far the dual point was from feasible before it was mended.
     numbers : dict
         Whatever else is known: margin, slack, and how many rows are support vectors, at the bound, inside the margin.
-    machines : tuple of Certificate
+    machines : sequence of Certificate
         Where a model is made of several machines, one for each; the numbers above are then their sums, the relative gap
         that of the sums, and violation and infeasibility the largest.
     """
@@ -38,32 +41,54 @@ class Certificate:
     violation: float
     infeasibility: float
     numbers: dict[str, Any]
-    machines: tuple[Certificate, ...] = ()
+    machines: Sequence[Certificate] = ()
 
 
-def certificate_of(parts: dict[str, Any]) -> Certificate | None:
+# Machines up to which each has its certificate made at once.
+_FEW_MACHINES = 100
+
+
+class _Machines(Sequence):
+    """The certificates of many machines, made when they are first looked at."""
+
+    def __init__(self, parts: dict[str, Any], count: int) -> None:
+        self._parts, self._count, self._made = parts, count, None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, number: Any) -> Any:
+        if self._made is None:
+            self._made = tuple(_one(machine["evidence"]["certificate"]) for machine in self._parts["machines"])
+        return self._made[number]
+
+    def __reduce__(self) -> Any:
+        # What they are made of is part of the model, which is not copied for them.
+        return tuple, (tuple(self),)
+
+
+def certificate_of(parts: dict[str, Any], model: _engine.Model) -> Certificate | None:
     """The certificate that a model's description holds; None where there is none for every machine."""
     joint = parts.get("joint")
     if joint is not None:
         found = joint.get("certificate")
         return None if found is None else _one(found)
-    found = [machine["evidence"].get("certificate") for machine in parts["machines"]]
-    if any(entry is None for entry in found):
+    sums = model.certificate_sums()
+    if sums is None:
         return None
-    machines = tuple(_one(entry) for entry in found)
+    machines: Sequence[Certificate] = _Machines(parts, model.machines)
     if len(machines) == 1:
         return machines[0]
-    primal = sum(machine.primal for machine in machines)
-    gap = sum(machine.gap for machine in machines)
+    primal, dual, gap, violation, infeasibility = sums
     return Certificate(
         primal=primal,
-        dual=sum(machine.dual for machine in machines),
+        dual=dual,
         gap=gap,
         relative_gap=gap / abs(primal) if gap else 0.0,
-        violation=max(machine.violation for machine in machines),
-        infeasibility=max(machine.infeasibility for machine in machines),
+        violation=violation,
+        infeasibility=infeasibility,
         numbers={},
-        machines=machines,
+        machines=tuple(machines) if len(machines) <= _FEW_MACHINES else machines,
     )
 
 

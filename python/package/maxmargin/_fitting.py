@@ -109,12 +109,27 @@ def _check_folder(checkpoint: str) -> None:
         raise InputError(f"checkpoint is {checkpoint!r}, but there is no folder {folder!r} to write it to: make the folder first")
 
 
+class Parts(dict[str, Any]):
+    """What a model is made of. Its machines are described when they are first asked for: 1,000 classes have 499,500 of them."""
+
+    def __init__(self, model: _engine.Model) -> None:
+        super().__init__(json.loads(model.outline()))
+        del self["machines"]
+        self._model = model
+
+    def __missing__(self, name: str) -> Any:
+        if name != "machines":
+            raise KeyError(name)
+        self["machines"] = json.loads(self._model.describe())["machines"]
+        return self["machines"]
+
+
 class Fit:
     """A model with what it was trained on, as long as that is needed to give it probabilities when they are asked for."""
 
     def __init__(self, model: _engine.Model, rows: Rows | None, answers: dict[str, Any], asked: dict[str, Any]) -> None:
         self.model = model
-        self._parts: dict[str, Any] | None = None
+        self._parts: Parts | None = None
         self.rows = rows
         self.answers = answers
         self.asked = asked
@@ -137,7 +152,7 @@ class Fit:
     def parts(self) -> dict[str, Any]:
         """What the model says of itself, read when it is first asked for: many fits of a search never are."""
         if self._parts is None:
-            self._parts = json.loads(self.model.describe())
+            self._parts = Parts(self.model)
         return self._parts
 
     def __getstate__(self) -> dict[str, Any]:
@@ -168,7 +183,7 @@ def answers(
 def read_model_file(path: str | os.PathLike[str]) -> Fit:
     """The model of a file, without what it was trained on."""
     model = _engine.Model.load(path)
-    return Fit(model, None, answers(json.loads(model.describe())["classes"]), {})
+    return Fit(model, None, answers(Parts(model)["classes"]), {})
 
 
 class EngineEstimator(Estimator):
@@ -240,7 +255,8 @@ class EngineEstimator(Estimator):
     @property
     def certificate_(self) -> Certificate | None:
         """How good the fit is: primal, dual, gap and violation; None where there is no certificate for every machine."""
-        return certificate_of(self._fitted("certificate_").parts)
+        fit = self._fitted("certificate_")
+        return certificate_of(fit.parts, fit.model)
 
     @property
     def solver_(self) -> str:
@@ -250,10 +266,7 @@ class EngineEstimator(Estimator):
     @property
     def notes_(self) -> list[str]:
         """What the solver has to say."""
-        parts = self._fitted("notes_").parts
-        notes = [note for machine in parts["machines"] for note in machine["notes"]]
-        notes += [m["evidence"]["none"] for m in parts["machines"] if "none" in m["evidence"] and not parts.get("joint")]
-        return list(dict.fromkeys(notes))
+        return self._fitted("notes_").model.notes()
 
     def _warn_of_stop(self, stop: str) -> None:
         said = {

@@ -214,7 +214,7 @@ class KernelMachine(EngineEstimator):
             raise AttributeError("coef_ is only available when using a linear kernel")
         if not hasattr(self, "_fit"):
             raise AttributeError("coef_ is there once the model is fitted")
-        weights = self._sign * np.stack([self._fit.model.weights(k) for k in range(len(self._fit.parts["machines"]))])
+        weights = self._sign * np.stack([self._fit.model.weights(k) for k in range(self._fit.model.machines)])
         if self._sparse:
             from scipy.sparse import csr_matrix
 
@@ -230,7 +230,7 @@ class KernelMachine(EngineEstimator):
         """The bias of each machine."""
         if not hasattr(self, "_fit"):
             raise AttributeError("intercept_ is there once the model is fitted")
-        return self._sign * np.array([machine["bias"] for machine in self._fit.parts["machines"]])
+        return self._sign * self._fit.model.biases()
 
     @property
     def _gamma(self) -> float:

@@ -73,7 +73,7 @@ class _KernelClassifier(Classifier, KernelMachine):
         # As in SVC a pair of several classes is positive for the first of the two; the engine's is for the second.
         self._sign = -1.0 if len(classes) > 2 and self.multi_class == "ovo" else 1.0
         self._way = self.multi_class
-        self.n_iter_ = np.array([machine["iterations"] for machine in self._fit.parts["machines"]], dtype=np.int32)
+        self.n_iter_ = self._fit.model.iterations().astype(np.int32)
 
     @property
     def dual_coef_(self) -> np.ndarray:

@@ -247,7 +247,7 @@ class LinearClassifier(Classifier, LinearModel):
         return answers(words_of(self.classes_), codes, weights=weights, names=names)
 
     def _most_iterations(self) -> int:
-        return max(self._fit.model.iterations)
+        return int(self._fit.model.iterations().max())
 
     def decision_function(self, X):
         """How far rows lie on which side.

@@ -78,7 +78,7 @@ class _SupportClassifier(Classifier, _Support):
         self._declined = self.probability is False
         self._sign = 1.0 if len(classes) == 2 else -1.0
         self._set_support(rows, codes)
-        self.n_iter_ = np.array(self._fit.model.iterations, dtype=np.int32)
+        self.n_iter_ = self._fit.model.iterations().astype(np.int32)
         if self.probability is True:
             self._fit.with_probabilities(self._threads())
         return self
@@ -113,13 +113,13 @@ class _SupportClassifier(Classifier, _Support):
         model._sign = 1.0 if len(classes) == 2 else -1.0
         # A support vector of a pair has the sign of its class.
         of_vectors = np.zeros(len(fit.model.support_rows), dtype=np.int32)
-        for number_, machine in enumerate(parts["machines"]):
-            places, coefficients = fit.model.expansion(number_)
-            of_vectors[places] = np.where(coefficients > 0, machine["pairing"]["positive"], machine["pairing"]["negative"])
+        positive, negative = fit.model.pairings()
+        owners, places, coefficients = fit.model.expansions()
+        of_vectors[places] = np.where(coefficients > 0, positive[owners], negative[owners])
         model._restore_support(fit, np.argsort(of_vectors, kind="stable"))
         model._n_support = np.bincount(of_vectors, minlength=len(classes)).astype(np.int32)
         model._codes_of_vectors = of_vectors
-        model.n_iter_ = np.array([machine["iterations"] for machine in parts["machines"]], dtype=np.int32)
+        model.n_iter_ = fit.model.iterations().astype(np.int32)
         return model
 
     def _set_support(self, rows: Rows, codes: np.ndarray) -> None:
@@ -141,11 +141,11 @@ class _SupportClassifier(Classifier, _Support):
         if not hasattr(self, "_fit"):
             raise AttributeError("dual_coef_ is there once the model is fitted")
         table = np.zeros((len(self.classes_) - 1, len(self.support_)))
-        for number_, machine in enumerate(self._fit.parts["machines"]):
-            places, coefficients = self._fit.model.expansion(number_)
-            second, first = machine["pairing"]["positive"], machine["pairing"]["negative"]
-            line = np.where(self._codes_of_vectors[places] == first, second - 1, first)
-            table[line, places] = self._sign * coefficients
+        positive, negative = self._fit.model.pairings()
+        owners, places, coefficients = self._fit.model.expansions()
+        second, first = positive[owners], negative[owners]
+        line = np.where(self._codes_of_vectors[places] == first, second - 1, first)
+        table[line, places] = self._sign * coefficients
         return self._sparse_like_training(table[:, self._order])
 
     def decision_function(self, X):
@@ -495,7 +495,7 @@ class _OneMachine(_Support):
         known = answers(targets=targets, weights=weights, names=getattr(self, "feature_names_in_", None))
         self._train(rows, known, self._asked(**asked))
         self._keep_support(rows)
-        self.n_iter_ = int(self._fit.model.iterations[0])
+        self.n_iter_ = int(self._fit.model.iterations()[0])
         return self
 
     @property

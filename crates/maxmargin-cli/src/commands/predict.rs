@@ -34,7 +34,9 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     let model = if model.parts().solver == "libsvm" { model.widened(found.data.columns())? } else { model };
     let aligned = model.align(&found.data)?;
     let started = Instant::now();
-    let predictions = model.predict_aligned(aligned, &workers);
+    let by_values = arguments.decision_values || arguments.probabilities;
+    let predictions =
+        if by_values { model.predict_aligned(aligned, &workers) } else { model.predict_classes(aligned, &workers) };
     let predict_seconds = started.elapsed().as_secs_f64();
     if let Some(note) = predictions.note() {
         words.note(note);

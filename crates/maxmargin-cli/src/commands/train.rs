@@ -547,7 +547,7 @@ fn spread(rows: usize, most: usize) -> Option<Vec<usize>> {
 }
 
 fn score(model: &Model, data: &Dataset, plan: &Plan) -> Result<Option<Score>, Failure> {
-    let predictions = model.predict(data, &plan.workers)?;
+    let predictions = model.predict_classes(model.align(data)?, &plan.workers);
     if let Some(note) = predictions.note() {
         plan.words.note(note);
     }

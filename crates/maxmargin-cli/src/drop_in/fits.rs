@@ -1,13 +1,11 @@
 //! Fits and predictions, as both training programs make them.
 
 use maxmargin::data::{Dataset, Label};
-use maxmargin::model::Pairing;
 use maxmargin::training::ClassWeights;
 use maxmargin::{Model, Training, Workers};
 
 use super::ending::{Ending, watch};
 use super::options::Options;
-use super::order::winner;
 use crate::{interrupt, output};
 
 /// One fit, watched.
@@ -52,20 +50,20 @@ pub(super) fn predicted(
     probabilities: bool,
     workers: &Workers,
 ) -> Result<Vec<f64>, Ending> {
-    let predictions = model.predict(data, workers)?;
     if model.task().is_regression() {
-        return Ok(predictions.numbers().collect());
+        return Ok(model.predict(data, workers)?.numbers().collect());
     }
     let label = |class: usize| model.classes()[class].number().unwrap_or(f64::NAN);
     if !model.task().is_classification() {
+        let predictions = model.predict(data, workers)?;
         return Ok(predictions.codes().iter().map(|&code| label(code as usize)).collect());
     }
     if probabilities && model.has_probabilities() {
-        let all = model.probabilities(&predictions)?;
+        let all = model.probabilities(&model.predict(data, workers)?)?;
         return Ok(all.chunks(order.len()).map(|line| label(likeliest(line, order))).collect());
     }
-    let pairings: Vec<Pairing> = model.machines().iter().map(|machine| machine.pairing).collect();
-    Ok((0..data.rows()).map(|row| label(winner(&pairings, predictions.decision_values(row), order))).collect())
+    let winners = model.winners(&model.align(data)?.points, order, workers);
+    Ok(winners.into_iter().map(|class| label(class as usize)).collect())
 }
 
 /// The likeliest class, of those that tie the first in their order.

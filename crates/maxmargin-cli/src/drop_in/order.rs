@@ -1,7 +1,6 @@
 //! The order of classes in their files and votes: as they first come in the data, but for -1 and +1, where +1 is first.
 
 use maxmargin::data::{Label, Labels};
-use maxmargin::model::Pairing;
 
 /// The places of the classes, sorted as we have them, in their order.
 pub(super) fn order_of(labels: &Labels) -> Vec<usize> {
@@ -31,24 +30,6 @@ pub(super) fn order_in_file(text: &str, classes: &[Label]) -> Vec<usize> {
     found.filter(|found| found.len() == classes.len()).unwrap_or_else(|| (0..classes.len()).collect())
 }
 
-/// The class that most pairs vote for; of those that tie the first in their order.
-pub(super) fn winner(pairings: &[Pairing], values: &[f64], order: &[usize]) -> usize {
-    let mut votes = vec![0.0; order.len()];
-    for (pairing, &value) in pairings.iter().zip(values) {
-        match pairing.negative {
-            Some(negative) => votes[if value > 0.0 { pairing.positive } else { negative }] += 1.0,
-            None => votes[pairing.positive] = value,
-        }
-    }
-    let mut best = order[0];
-    for &class in &order[1..] {
-        if votes[class] > votes[best] {
-            best = class;
-        }
-    }
-    best
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,13 +48,5 @@ mod tests {
         let classes = ["1", "2", "3"].map(Label::new);
         assert_eq!(order_in_file("svm_type c_svc\nlabel 3 1 2\nSV\n", &classes), [2, 0, 1]);
         assert_eq!(order_in_file("svm_type c_svc\nSV\nlabel 3 1 2\n", &classes), [0, 1, 2]);
-    }
-
-    #[test]
-    fn of_classes_that_tie_the_first_in_their_order_wins() {
-        let pairings = maxmargin::model::Multiclass::OneVsOne.pairings(3);
-        // One vote each.
-        assert_eq!(winner(&pairings, &[1.0, -1.0, 1.0], &[0, 1, 2]), 0);
-        assert_eq!(winner(&pairings, &[1.0, -1.0, 1.0], &[2, 1, 0]), 2);
     }
 }

@@ -1,10 +1,11 @@
 //! `svm-train`: LIBSVM's training program.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use maxmargin::calibration::{Calibration, CalibrationParams, noise, platt};
-use maxmargin::data::Dataset;
+use maxmargin::data::{Dataset, Labels};
 use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::model::{Machine, Pairing};
 use maxmargin::problem::Task;
@@ -56,6 +57,9 @@ options:
 
 /// The most folds of an estimate of probabilities.
 const FOLDS: usize = 5;
+
+/// Bytes of phrases that are written to standard output at a time.
+const BYTES_A_WRITE: usize = 1 << 16;
 
 /// What was asked for.
 struct Plan {
@@ -177,8 +181,8 @@ impl Session<'_> {
         let calibrations = if self.plan.probabilities { self.calibrations(data, random)? } else { Vec::new() };
         let model = self.fit(self.training, data)?;
         let order = order_of(data.labels());
-        for (machine, sign) in in_their_order(&model, &order) {
-            self.say(&phrases(&model, machine, sign))?;
+        if !self.plan.quiet {
+            self.say_of_machines(&model, &order)?;
         }
         if !self.plan.probabilities {
             return Ok(model);
@@ -201,6 +205,19 @@ impl Session<'_> {
             machine.calibration = Some(found);
         }
         Ok(Model::new(parts)?)
+    }
+
+    /// The phrases of all machines, many at a time: 1,000 classes have 499,500 machines.
+    fn say_of_machines(&self, model: &Model, order: &[usize]) -> Result<(), Ending> {
+        let mut text = String::new();
+        for (machine, sign) in in_their_order(model, order) {
+            text.push_str(&phrases(model, machine, sign));
+            if text.len() > BYTES_A_WRITE {
+                self.say(&text)?;
+                text.clear();
+            }
+        }
+        self.say(&text)
     }
 
     fn fit(&self, training: &Training, data: &Dataset) -> Result<Model, Ending> {
@@ -260,24 +277,21 @@ impl Session<'_> {
         }
         let classes = data.labels().classes().len();
         let order = order_of(data.labels());
-        let mut found: Vec<(Pairing, Calibration)> = Vec::new();
+        let of_class = rows_by_class(data.labels());
+        // By both classes of a pair.
+        let mut found: HashMap<(usize, Option<usize>), Calibration> = HashMap::new();
         for first in 0..classes {
             for second in first + 1..classes {
                 let (a, b) = (order[first], order[second]);
-                let of =
-                    |class: usize| (0..data.rows()).filter(move |&row| data.labels().codes()[row] as usize == class);
                 // The rows of the first class, then those of the second: that is the order they are shuffled in.
-                let rows: Vec<usize> = of(a).chain(of(b)).collect();
+                let rows = [&of_class[a][..], &of_class[b]].concat();
                 let pairing = Pairing { positive: a.max(b), negative: Some(a.min(b)) };
-                found.push((pairing, self.pair(data, &rows, pairing, random)?));
+                found.insert((pairing.positive, pairing.negative), self.pair(data, &rows, pairing, random)?);
             }
         }
         // Machines come in our order.
         let machines = maxmargin::model::Multiclass::OneVsOne.pairings(classes);
-        let of = |pairing: &Pairing| {
-            found.iter().find(|(own, _)| own == pairing).map(|(_, calibration)| calibration.clone())
-        };
-        Ok(machines.iter().filter_map(of).collect())
+        Ok(machines.iter().filter_map(|pairing| found.remove(&(pairing.positive, pairing.negative))).collect())
     }
 
     /// The sigmoid of one pair of classes.
@@ -320,6 +334,13 @@ impl Session<'_> {
     }
 }
 
+/// The rows of each class, increasing.
+fn rows_by_class(labels: &Labels) -> Vec<Vec<usize>> {
+    let mut rows = vec![Vec::new(); labels.classes().len()];
+    labels.codes().iter().enumerate().for_each(|(row, &code)| rows[code as usize].push(row));
+    rows
+}
+
 /// The machines as their file has them, and whether their decision value has our sign.
 fn in_their_order<'m>(model: &'m Model, order: &[usize]) -> Vec<(&'m Machine, f64)> {
     if !model.task().is_classification() {
@@ -329,7 +350,7 @@ fn in_their_order<'m>(model: &'m Model, order: &[usize]) -> Vec<(&'m Machine, f6
     for (place, &a) in order.iter().enumerate() {
         for &b in &order[place + 1..] {
             let pairing = Pairing { positive: a.max(b), negative: Some(a.min(b)) };
-            let machine = model.machines().iter().find(|machine| machine.pairing == pairing);
+            let machine = model.parts().machine_of(pairing);
             found.extend(machine.map(|machine| (machine, if a > b { 1.0 } else { -1.0 })));
         }
     }

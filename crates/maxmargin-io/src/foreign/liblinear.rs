@@ -22,7 +22,7 @@ use maxmargin::kernel::{KernelFunction, Linear};
 use maxmargin::model::{Multiclass, Pairing};
 use maxmargin::problem::{Loss, Norm, Task};
 
-use super::{Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, machine, not_writable, sorted};
+use super::{Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, columns_in_file, machine, not_writable, sorted};
 use crate::error::Error;
 
 /// Every type of machine, with our names for what it minimises.
@@ -225,7 +225,9 @@ pub fn liblinear_model_to_text(model: &Model, layout: LiblinearLayout<'_>) -> Re
     let machines = model.machines();
     let biased = machines.iter().any(|machine| machine.bias != 0.0);
     let constant = layout.constant.unwrap_or(if biased && !one_class { 1.0 } else { -1.0 });
-    let _ = writeln!(text, "nr_feature {}\nbias {constant}", parts.columns);
+    let columns = columns_in_file(parts);
+    let width = columns.iter().max().map_or(0, |last| last + 1);
+    let _ = writeln!(text, "nr_feature {width}\nbias {constant}");
     if one_class {
         let _ = writeln!(text, "rho {}", -machines[0].bias);
     }
@@ -239,19 +241,31 @@ pub fn liblinear_model_to_text(model: &Model, layout: LiblinearLayout<'_>) -> Re
         (true, false) => order.iter().map(|&class| (class, 1.0)).collect(),
         (false, _) => vec![(0, 1.0)],
     };
-    let mut line = |number: &dyn Fn(usize) -> f64| {
-        for &(machine, sign) in &functions {
-            let _ = write!(text, "{} ", sign * number(machine));
-        }
-        text.push('\n');
-    };
-    for column in 0..parts.columns {
-        line(&|machine| machines[machine].weights.as_ref().map_or(0.0, |weights| weights[column]));
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_unstable_by_key(|&place| columns[place]);
+    let empty = "0 ".repeat(functions.len()) + "\n";
+    let mut next = 0;
+    for place in order {
+        // Columns that the model does not have weigh nothing.
+        (next..columns[place]).for_each(|_| text.push_str(&empty));
+        next = columns[place] + 1;
+        put_line(&mut text, &functions, |machine| {
+            machines[machine].weights.as_ref().map_or(0.0, |weights| weights[place])
+        });
     }
+    let mut line = |number: &dyn Fn(usize) -> f64| put_line(&mut text, &functions, number);
     if constant > 0.0 {
         line(&|machine| machines[machine].bias / constant);
     } else if constant == 0.0 {
         line(&|_| 0.0);
     }
     Ok(text)
+}
+
+/// Adds a line with a number of each decision function: `(machine, sign)`.
+fn put_line(text: &mut String, functions: &[(usize, f64)], number: impl Fn(usize) -> f64) {
+    for &(machine, sign) in functions {
+        let _ = write!(text, "{} ", sign * number(machine));
+    }
+    text.push('\n');
 }

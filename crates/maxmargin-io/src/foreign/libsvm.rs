@@ -32,7 +32,10 @@ use maxmargin::model::{Machine, Multiclass, Pairing};
 use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::training::Penalty;
 
-use super::{Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, machine, not_writable, put_entries, sorted};
+use super::{
+    Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, columns_in_file, machine, not_writable, put_entries,
+    sorted,
+};
 use crate::error::Error;
 use crate::limits::{check_room, most_numbers, too_much};
 
@@ -407,6 +410,7 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
     text.push_str("SV\n");
     // A table knows a training row by the name of its column where columns are called by numbers, else by the row's own number.
     let number = |name: &String| name.parse::<usize>().ok();
+    let columns = if parts.kernel.is_linear() { columns_in_file(parts) } else { Vec::new() };
     let serials: Option<Vec<usize>> = parts.names.as_ref().and_then(|names| names.iter().map(number).collect());
     for (coefficients, source) in &table.lines {
         coefficients.iter().for_each(|coefficient| {
@@ -424,8 +428,10 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
                 }
             }
             (Source::Weights(machine), _) => {
-                let weights = parts.machines[*machine].weights.iter().flatten().enumerate();
-                weights.filter(|(_, weight)| **weight != 0.0).for_each(|(column, weight)| {
+                let weights = columns.iter().zip(parts.machines[*machine].weights.iter().flatten());
+                let mut entries: Vec<_> = weights.filter(|(_, weight)| **weight != 0.0).collect();
+                entries.sort_unstable_by_key(|(column, _)| **column);
+                entries.into_iter().for_each(|(column, weight)| {
                     let _ = write!(text, "{}:{weight} ", column + 1);
                 });
             }
@@ -455,7 +461,7 @@ fn put_probabilities(text: &mut String, model: &Model, order: &[usize]) {
             for (first, &a) in order.iter().enumerate() {
                 for &b in &order[first + 1..] {
                     let pairing = Pairing { positive: a.max(b), negative: Some(a.min(b)) };
-                    let machine = machines.iter().find(|machine| machine.pairing == pairing);
+                    let machine = model.parts().machine_of(pairing);
                     let Some(Calibration::Sigmoid { slope, offset }) =
                         machine.and_then(|found| found.calibration.as_ref())
                     else {
@@ -515,10 +521,10 @@ impl Table {
             for second in first + 1..count {
                 let (a, b) = (order[first], order[second]);
                 let pairing = Pairing { positive: a.max(b), negative: Some(a.min(b)) };
-                let Some(number) = machines.iter().position(|machine| machine.pairing == pairing) else {
+                let place = Multiclass::OneVsOne.place(count, pairing);
+                let Some((number, machine)) = place.and_then(|number| Some((number, machines.get(number)?))) else {
                     return not_writable("a pair of classes has no machine", "train the model again");
                 };
-                let machine = &machines[number];
                 // (LS.1) speaks for the first, our f for the positive class.
                 let sign = if a > b { 1.0 } else { -1.0 };
                 rho.push(-sign * machine.bias);

@@ -274,6 +274,15 @@ fn check_writable(model: &Model, program: &str) -> Result<Vec<i64>, Error> {
     }
 }
 
+/// The column (counted from 0) that the file has each weight of a linear model in: its own number where columns are known by numbers, else its
+/// place.
+fn columns_in_file(parts: &ModelParts) -> Vec<usize> {
+    let number = |name: &String| name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let numbers = parts.names.as_ref().and_then(|names| names.iter().map(number).collect::<Option<Vec<usize>>>());
+    let numbers = numbers.filter(|numbers| numbers.iter().all(|&number| number < MOST_COLUMNS));
+    numbers.unwrap_or_else(|| (0..parts.columns).collect())
+}
+
 /// Adds the non-zeros of a row, columns counted from 1.
 fn put_entries(text: &mut String, matrix: &Matrix, row: usize) {
     matrix.visit(row, |column, value| {

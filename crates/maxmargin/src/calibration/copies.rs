@@ -64,7 +64,7 @@ mod tests {
         let codes = [0, 1, 0, 1, 1, 0];
         let weights = [1.0, 2.0, 3.0, 4.0, 0.5, 0.0];
         for matrix in [matrix.clone(), matrix.to_sparse()] {
-            let answers = Answers { codes: &codes, targets: None, weights: Some(&weights) };
+            let answers = Answers { codes: &codes, targets: None, weights: Some(&weights), of_class: None };
             let copies = Copies::find(&matrix, answers).unwrap();
             assert_eq!(copies.first, [0, 1, 0, 3, 1, 5], "a row without weight is its own");
             assert_eq!(copies.weights, [4.0, 2.5, 0.0, 4.0, 0.0, 0.0]);

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::kernel::Points;
 use crate::model::{Machine, Model, Multiclass};
 use crate::problem::{Loss, MarginProblem, Task};
-use crate::training::{Answers, Training, machine_problem, row_weights, targets};
+use crate::training::{Answers, Training, machine_problem, row_weights, rows_of_classes, targets};
 use crate::workers::Workers;
 use copies::Copies;
 pub(crate) use coupling::{COARSE, FINE, couple, no_more_than_predicted};
@@ -156,7 +156,7 @@ impl Training {
         control: &mut dyn Control,
     ) -> Result<ControlFlow<Stop, Model>, Error> {
         let parts = model.parts();
-        if data.rows() != parts.training_rows || data.fingerprint_by(workers) != parts.fingerprint {
+        if data.rows() != parts.training_rows || !model.is_of(data, workers) {
             return Err(Error::Data {
                 what: "the model was trained on other data than that to calibrate it with".into(),
                 help: "give the data that the model was trained on".into(),
@@ -179,12 +179,15 @@ impl Training {
         let codes: Vec<u32> = model.codes(data.labels()).into_iter().map(|code| code.unwrap_or(0)).collect();
         let targets = parts.task.is_regression().then(|| targets(data)).transpose()?;
         let weights = row_weights(data.weights(), &codes, parts.class_weights.as_deref());
-        let mut answers = Answers { codes: &codes, targets: targets.as_deref(), weights: weights.as_deref() };
+        let mut answers =
+            Answers { codes: &codes, targets: targets.as_deref(), weights: weights.as_deref(), of_class: None };
         // A row of weight k and k copies of it are the same, and a row is not left out as long as a copy of it stays.
         let copies = Copies::find(data.matrix(), answers);
         if let Some(copies) = &copies {
             answers.weights = Some(&copies.weights);
         }
+        let of_class = rows_of_classes(parts, &codes, answers.weights);
+        answers.of_class = of_class.as_ref();
         let seen = Seen { model, data, points: &points, values: &values, answers, copies: copies.as_ref(), workers };
         let held = match self.held_out(&seen, how.held, control)? {
             ControlFlow::Continue(held) => held,

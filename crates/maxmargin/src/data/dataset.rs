@@ -165,6 +165,13 @@ impl Dataset {
         Dataset { matrix, names: None, open_columns: false, ..self.clone() }.with_names(names.to_vec())
     }
 
+    /// The rows in these columns alone (counted from 0, increasing, and holding all entries), called by their names or numbers.
+    pub(crate) fn narrowed(&self, columns: &[u32]) -> Result<Self, Error> {
+        let names = columns.iter().map(|&column| self.name(column as usize)).collect();
+        let matrix = self.matrix.narrowed(columns);
+        Dataset { matrix, names: None, open_columns: false, ..self.clone() }.with_names(names)
+    }
+
     /// The same rows and names with the matrix replaced.
     ///
     /// # Errors

@@ -369,27 +369,53 @@ impl Matrix {
 
     /// The chosen columns, in the order given; `None` stands for a column of zeros.
     pub fn select_columns(&self, columns: &[Option<usize>]) -> Self {
-        // Sorted by source, so that it costs nothing for columns that are not chosen: there may be thousands of millions.
-        let chosen = columns.iter().enumerate();
-        let mut targets: Vec<(usize, u32)> =
-            chosen.filter_map(|(target, source)| source.map(|source| (source, target as u32))).collect();
-        targets.sort_unstable();
+        let targets = Targets::new(self, columns);
         self.rebuild(columns.len(), |_, entries, out| {
-            let mut rest = &targets[..];
             for &(column, value) in entries {
-                let source = column as usize;
-                // Entries come in increasing order, so that the next one is near where all are chosen.
-                let skipped = match rest.first() {
-                    Some(&(first, _)) if first < source => rest.partition_point(|&(other, _)| other < source),
-                    _ => 0,
-                };
-                rest = &rest[skipped..];
-                let found = rest.iter().take_while(|&&(other, _)| other == source).count();
-                out.extend(rest[..found].iter().map(|&(_, target)| (target, value)));
-                rest = &rest[found..];
+                out.extend(targets.of(column as usize).iter().map(|&(_, target)| (target, value)));
             }
             out.sort_unstable_by_key(|&(column, _)| column);
         })
+    }
+
+    /// The same rows with another number of columns: with more, the new ones are zeros; with fewer, the last ones are left out.
+    ///
+    /// Cost: of sparse rows that get wider, none.
+    pub fn resized(&self, columns: usize) -> Self {
+        match self {
+            _ if columns == self.columns() => self.clone(),
+            Matrix::Sparse(csr) if columns > csr.columns => Matrix::Sparse(Csr { columns, ..csr.clone() }),
+            _ => self.rebuild(columns, |_, entries, out| {
+                out.extend(entries.iter().filter(|(column, _)| (*column as usize) < columns));
+            }),
+        }
+    }
+
+    /// The columns with a stored entry, increasing, when these are few: sparse rows have more than [`MANY_COLUMNS`] columns, and four times
+    /// more of them than entries. `None` in all other cases.
+    pub(crate) fn few_occupied_columns(&self) -> Option<Vec<u32>> {
+        let Matrix::Sparse(csr) = self else { return None };
+        if csr.columns <= MANY_COLUMNS || csr.columns / 4 <= csr.indices.len() {
+            return None;
+        }
+        let mut columns = csr.indices.to_vec();
+        columns.sort_unstable();
+        columns.dedup();
+        Some(columns)
+    }
+
+    /// The rows in these columns alone, which increase and hold all entries. The numbers stay as they are stored.
+    pub(crate) fn narrowed(&self, columns: &[u32]) -> Self {
+        match self {
+            Matrix::Sparse(csr) => {
+                let place = |column: &u32| columns.partition_point(|other| other < column) as u32;
+                let indices: Vec<u32> = csr.indices.iter().map(place).collect();
+                Matrix::Sparse(Csr { columns: columns.len(), indices: indices.into(), ..csr.clone() })
+            }
+            Matrix::Dense(_) => {
+                self.select_columns(&columns.iter().map(|&column| Some(column as usize)).collect::<Vec<_>>())
+            }
+        }
     }
 
     /// A matrix of the same kind with `columns` columns, each row made by `edit(row, entries, out)`; in f64.
@@ -455,6 +481,42 @@ impl Matrix {
             indices: indices.into(),
             values: values.into(),
         })
+    }
+}
+
+/// Columns up to which a number for each of them is of no account: 8 MB.
+const MANY_COLUMNS: usize = 1 << 20;
+
+/// Where the columns of a matrix go when some are selected.
+struct Targets {
+    /// `(source, target)`, increasing.
+    pairs: Vec<(usize, u32)>,
+    /// Where the pairs of each source begin. Empty where a number a column would be more than the entries ask for: pairs are searched then.
+    starts: Vec<usize>,
+}
+
+impl Targets {
+    fn new(matrix: &Matrix, columns: &[Option<usize>]) -> Self {
+        let pair = |(target, source): (usize, &Option<usize>)| Some(((*source)?, target as u32));
+        let mut pairs: Vec<(usize, u32)> = columns.iter().enumerate().filter_map(pair).collect();
+        pairs.sort_unstable();
+        let mut starts = Vec::new();
+        if matrix.columns() <= MANY_COLUMNS.max(matrix.entries()) {
+            starts = vec![0; matrix.columns() + 1];
+            pairs.iter().for_each(|&(source, _)| starts[source + 1] += 1);
+            (0..matrix.columns()).for_each(|column| starts[column + 1] += starts[column]);
+        }
+        Targets { pairs, starts }
+    }
+
+    /// The pairs of a source.
+    fn of(&self, source: usize) -> &[(usize, u32)] {
+        if !self.starts.is_empty() {
+            return &self.pairs[self.starts[source]..self.starts[source + 1]];
+        }
+        let first = self.pairs.partition_point(|&(other, _)| other < source);
+        let count = self.pairs[first..].iter().take_while(|&&(other, _)| other == source).count();
+        &self.pairs[first..first + count]
     }
 }
 

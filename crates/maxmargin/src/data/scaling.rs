@@ -286,6 +286,11 @@ impl Scaling {
 /// # Ok::<(), maxmargin::Error>(())
 /// ```
 pub fn range_ratio(matrix: &Matrix, workers: &Workers) -> Option<(usize, usize, f64)> {
+    if let Some(columns) = matrix.few_occupied_columns() {
+        // The others do not vary.
+        let (wide, narrow, ratio) = range_ratio(&matrix.narrowed(&columns), workers)?;
+        return Some((columns[wide] as usize, columns[narrow] as usize, ratio));
+    }
     let (mut widest, mut narrowest) = (None::<(usize, f64)>, None::<(usize, f64)>);
     let mut varying = 0;
     for (column, range) in ranges(matrix, workers).iter().enumerate().filter(|(_, range)| range.varies()) {

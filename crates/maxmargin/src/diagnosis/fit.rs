@@ -108,7 +108,7 @@ fn against_the_simplest(model: &Model, data: &Dataset, workers: &Workers) -> Res
     if rows == 0 {
         return Ok(findings);
     }
-    let predictions = model.predict(data, workers)?;
+    let predictions = model.predict_classes(model.align(data)?, workers);
     let pairs = codes.iter().zip(predictions.codes());
     let errors = pairs.filter(|(code, predicted)| code.is_some_and(|code| code != **predicted)).count();
     let mut sizes = vec![0usize; model.classes().len()];

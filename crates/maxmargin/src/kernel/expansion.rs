@@ -3,11 +3,26 @@
 use pulp::Arch;
 
 use super::{Kernel, Panel, Points, Rows, Tiles};
-use crate::simd::{Real, Run, add_runs};
+use crate::simd::{Real, Run, add_runs, vectorised};
 use crate::workers::Workers;
 
 /// Rows that pass by a panel before their values are added up: few enough for these to stay in the nearest cache.
 const ROWS_A_BLOCK: usize = 48;
+
+/// The most kernel values that are computed without a panel.
+const MOST_FEW: usize = 64;
+
+/// Sums from which on they are handed out as soon as each is known ([`Expansion::visit_sums`]), instead of being kept for all rows of a panel.
+const MANY_SUMS: usize = 1024;
+
+/// The most rows of a block when sums are many: their values for [`Real::NARROW`] lanes take 4 MB, and each sum has one run only.
+const MOST_ROWS_A_BLOCK: usize = 1 << 16;
+
+/// Sums that are handed out at a time.
+const SUMS_A_VISIT: usize = 512;
+
+/// The lanes of [`Expansion::visit_sums`].
+pub(crate) const VISIT_LANES: usize = f64::NARROW;
 
 /// Rows up to which each goes by itself: a panel of several lanes would cost as much as they do.
 const FEW_ROWS: usize = 2;
@@ -28,14 +43,18 @@ const COST_OF_A_VALUE: f64 = 20.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Expansion {
     sums: usize,
-    /// The rows that take part, in the order of summation; each [`ROWS_A_BLOCK`] are a block.
+    /// The rows that take part, in the order of summation; each `rows_a_block` are a block.
     places: Vec<u32>,
+    /// [`ROWS_A_BLOCK`], but all rows where sums are many.
+    rows_a_block: usize,
+    /// Whether sums are many, and all rows one block.
+    many: bool,
     /// Where the runs of each block begin; one more than there are blocks.
     blocks: Vec<usize>,
     /// For each run (the terms of one sum within a block) its sum, and where its terms end.
     runs: Vec<(u32, usize)>,
     /// For each term its row within the block.
-    rows: Vec<u8>,
+    rows: Vec<u16>,
     coefficients: Vec<f64>,
 }
 
@@ -75,22 +94,26 @@ impl Expansion {
 
     /// From the terms of each sum, in the order of summation.
     fn of_terms(terms: Vec<Vec<Term>>, places: Vec<u32>) -> Self {
+        let many = terms.len() > MANY_SUMS && places.len() <= MOST_ROWS_A_BLOCK;
+        let rows_a_block = if many { places.len().max(1) } else { ROWS_A_BLOCK };
         let mut expansion = Expansion {
             sums: terms.len(),
             blocks: vec![0],
             runs: Vec::new(),
             rows: Vec::new(),
             coefficients: Vec::new(),
+            rows_a_block,
+            many,
             places,
         };
         let mut next = vec![0; terms.len()];
-        for first in (0..expansion.places.len()).step_by(ROWS_A_BLOCK) {
+        for first in (0..expansion.places.len()).step_by(rows_a_block) {
             for (sum, terms) in terms.iter().enumerate() {
                 let start = next[sum];
                 while let Some(&(rank, coefficient)) = terms.get(next[sum])
-                    && rank < first + ROWS_A_BLOCK
+                    && rank < first + rows_a_block
                 {
-                    expansion.rows.push((rank - first) as u8);
+                    expansion.rows.push((rank - first) as u16);
                     expansion.coefficients.push(coefficient);
                     next[sum] += 1;
                 }
@@ -105,12 +128,16 @@ impl Expansion {
 
     /// The runs of a block.
     fn runs(&self, block: usize) -> impl Iterator<Item = Run<'_>> {
-        let span = self.blocks[block]..self.blocks[block + 1];
+        self.runs_from(self.blocks[block]..self.blocks[block + 1], 0)
+    }
+
+    /// Some runs, their sums counted from `first` on.
+    fn runs_from(&self, span: std::ops::Range<usize>, first: usize) -> impl Iterator<Item = Run<'_>> {
         let mut start = if span.start == 0 { 0 } else { self.runs[span.start - 1].1 };
         self.runs[span].iter().map(move |&(target, end)| {
             let terms = start..end;
             start = end;
-            let target = target as usize;
+            let target = target as usize - first;
             Run { target, rows: &self.rows[terms.clone()], coefficients: &self.coefficients[terms] }
         })
     }
@@ -137,7 +164,8 @@ impl Expansion {
         // Any width gives the same numbers: each lane is computed by itself.
         let lanes = match left.len() {
             ..=FEW_ROWS => 1,
-            rows if rows <= f64::NARROW => f64::NARROW,
+            // Many sums of many lanes would take hundreds of megabytes.
+            rows if rows <= f64::NARROW || self.many => f64::NARROW,
             _ => f64::LANES,
         };
         let scratch = || Scratch {
@@ -146,17 +174,17 @@ impl Expansion {
                 f64::NARROW => tiles.narrow_panel(left.points()),
                 _ => tiles.panel(left.points()),
             },
-            values: vec![0.0; ROWS_A_BLOCK * lanes],
+            values: vec![0.0; self.rows_a_block * lanes],
             sums: vec![0.0; self.sums * lanes],
         };
         let arch = Arch::new();
-        let starts: [usize; ROWS_A_BLOCK] = std::array::from_fn(|k| k * lanes);
+        let starts: Vec<usize> = (0..self.rows_a_block).map(|k| k * lanes).collect();
         workers.fill_chunks_with(&mut out, lanes * self.sums, scratch, |scratch, start, out| {
             let first = start / self.sums;
             let Scratch { panel, values, sums } = scratch;
             tiles.load(panel, &left.list()[first..first + out.len() / self.sums]);
             sums.fill(0.0);
-            for (block, places) in self.places.chunks(ROWS_A_BLOCK).enumerate() {
+            for (block, places) in self.places.chunks(self.rows_a_block).enumerate() {
                 tiles.fill(panel, places, &starts[..places.len()], values);
                 match lanes {
                     f64::LANES => add_runs::<{ f64::LANES }>(arch, self.runs(block), values, sums), // (K.9)
@@ -169,6 +197,57 @@ impl Expansion {
                     *out = sums[sum * lanes + lane];
                 }
             }
+        });
+        out
+    }
+
+    /// Whether [`Expansion::visit_sums`] can be asked.
+    pub(crate) fn is_visitable(&self, kernel: &dyn Kernel) -> bool {
+        self.many && kernel.of_dots().is_some()
+    }
+
+    /// (K.9) for each row on the left, without a place for all of it: a thread takes [`VISIT_LANES`] rows, makes a state for them, and calls
+    /// `visit(state, first, sums)` with some sums at a time, from the `first` on, `sums[s][lane]`. What `end` makes of the state
+    /// is written to the rows' places. The values are those of [`Expansion::values`] to the bit.
+    ///
+    /// Memory: kernel values of a few rows a thread.
+    ///
+    /// # Panics
+    /// When [`Expansion::is_visitable`] says no.
+    pub(crate) fn visit_sums<S, R: Send + Clone + Default>(
+        &self,
+        kernel: &dyn Kernel,
+        left: Rows<'_>,
+        points: &Points,
+        workers: &Workers,
+        begin: impl Fn() -> S + Sync,
+        visit: impl Fn(&mut S, usize, &[[f64; VISIT_LANES]]) + Sync,
+        end: impl Fn(S, &mut [R]) + Sync,
+    ) -> Vec<R> {
+        assert!(self.is_visitable(kernel), "sums are visited where they are many");
+        let mut out = vec![R::default(); left.len()];
+        let tiles = Tiles::<f64>::new(kernel, points);
+        let scratch = || Scratch {
+            panel: tiles.narrow_panel(left.points()),
+            values: vec![0.0; self.rows_a_block * VISIT_LANES],
+            sums: vec![0.0; SUMS_A_VISIT * VISIT_LANES],
+        };
+        let arch = Arch::new();
+        let starts: Vec<usize> = (0..self.places.len()).map(|k| k * VISIT_LANES).collect();
+        workers.fill_chunks_with(&mut out, VISIT_LANES, scratch, |scratch, first, out| {
+            let Scratch { panel, values, sums } = scratch;
+            tiles.load(panel, &left.list()[first..first + out.len()]);
+            tiles.fill(panel, &self.places, &starts, values);
+            let (mut state, mut run) = (begin(), 0);
+            for first in (0..self.sums).step_by(SUMS_A_VISIT) {
+                let count = SUMS_A_VISIT.min(self.sums - first);
+                let runs = self.runs[run..].iter().take_while(|(sum, _)| (*sum as usize) < first + count).count();
+                sums.fill(0.0);
+                add_runs::<VISIT_LANES>(arch, self.runs_from(run..run + runs, first), values, sums); // (K.9)
+                run += runs;
+                visit(&mut state, first, &sums.as_chunks::<VISIT_LANES>().0[..count]);
+            }
+            end(state, out);
         });
         out
     }
@@ -190,7 +269,7 @@ impl Expansion {
             |values, start, out| {
                 let row = start / self.sums;
                 kernel.block(left.slice(row..row + 1), points.rows(&list), values);
-                for (block, values) in values.chunks(ROWS_A_BLOCK).enumerate() {
+                for (block, values) in values.chunks(self.rows_a_block).enumerate() {
                     for run in self.runs(block) {
                         for (&row, &coefficient) in run.rows.iter().zip(run.coefficients) {
                             out[run.target] += coefficient * values[row as usize];
@@ -217,7 +296,35 @@ pub(crate) fn expand(
     coefficients: &[f64],
     workers: &Workers,
 ) -> Vec<f64> {
+    if let Some(values) = expand_few(kernel, left, right, coefficients) {
+        return values;
+    }
     Expansion::single(right.list(), coefficients).values(kernel, left, right.points(), workers)
+}
+
+/// [`expand`] of few rows over few others of the same points, with the same bits. `None` where they are many.
+fn expand_few(kernel: &dyn Kernel, left: Rows<'_>, right: Rows<'_>, coefficients: &[f64]) -> Option<Vec<f64>> {
+    let few = left.len() * right.len() <= MOST_FEW && std::ptr::eq(left.points(), right.points());
+    if !few || kernel.of_dots().is_none() {
+        return None;
+    }
+    let mut room = [0.0; MOST_FEW];
+    let values = &mut room[..left.len() * right.len()];
+    if !Tiles::<f64>::new(kernel, right.points()).few(left.list(), right.list(), values) {
+        return None;
+    }
+    let mut sums = vec![0.0; left.len()];
+    vectorised(
+        Arch::new(),
+        #[inline(always)]
+        || {
+            for (sum, values) in sums.iter_mut().zip(values.chunks(right.len().max(1))) {
+                let terms = coefficients.iter().zip(values).filter(|(coefficient, _)| **coefficient != 0.0);
+                terms.for_each(|(&coefficient, &value)| *sum = coefficient.fused(value, *sum)); // (K.9)
+            }
+        },
+    );
+    Some(sums)
 }
 
 #[cfg(test)]
@@ -291,6 +398,53 @@ mod tests {
                 let parts: Vec<u64> = all.chunks(size).flat_map(|list| values(list, &Workers::none())).collect();
                 assert_eq!(parts, whole, "{size} rows at a time");
             }
+        }
+    }
+
+    #[test]
+    fn many_sums_have_the_same_bits_when_they_are_visited_and_when_few_are_computed_alone() {
+        let (left, right) = (points(21, 6, 0.0), points(70, 6, 1.0));
+        let all: Vec<usize> = (0..21).collect();
+        let (order, kernel) = ((0..70).collect::<Vec<u32>>(), Rbf { gamma: 0.3 });
+        let terms = |sum: usize| -> (Vec<u32>, Vec<f64>) {
+            let rows = (0..sum as u32 % 4).map(|k| (sum as u32 * 7 + k * 17) % 70).collect::<Vec<_>>();
+            (rows, (0..sum % 4).map(|k| (sum * 3 + k) as f64 * 1e-3 + 0.1).collect())
+        };
+        let lists: Vec<_> = (0..2 * MANY_SUMS + 5).map(terms).collect();
+        let of = |lists: &[(Vec<u32>, Vec<f64>)]| {
+            Expansion::new(&order, lists.iter().map(|(rows, coefficients)| (&rows[..], &coefficients[..])))
+        };
+        let many = of(&lists);
+        assert!(many.is_visitable(&kernel) && !of(&lists[..9]).is_visitable(&kernel));
+        let whole = many.values(&kernel, left.rows(&all), &right, &Workers::none());
+        let few = of(&lists[..9]).values(&kernel, left.rows(&all), &right, &Workers::none());
+        for (row, values) in whole.chunks(lists.len()).enumerate() {
+            assert_eq!(values[..9], few[row * 9..(row + 1) * 9]);
+        }
+        for threads in [1, 3] {
+            let workers = Workers::new(threads).unwrap();
+            let begin = || vec![Vec::new(); VISIT_LANES];
+            let visit = |seen: &mut Vec<Vec<f64>>, first: usize, sums: &[[f64; VISIT_LANES]]| {
+                assert_eq!(first, seen[0].len());
+                sums.iter().for_each(|sum| sum.iter().zip(seen.iter_mut()).for_each(|(&value, seen)| seen.push(value)));
+            };
+            let end =
+                |seen: Vec<Vec<f64>>, out: &mut [Vec<f64>]| out.iter_mut().zip(seen).for_each(|(out, of)| *out = of);
+            let found = many.visit_sums(&kernel, left.rows(&all), &right, &workers, begin, visit, end);
+            assert_eq!(found.concat(), whole);
+        }
+    }
+
+    #[test]
+    fn a_few_rows_of_the_same_points_get_the_bits_that_many_get() {
+        let points = points(70, 6, 0.0);
+        let (left, right) = (vec![3, 9, 4], vec![5, 0, 33, 7, 9]);
+        let coefficients = [0.3, -1.7, 0.0, 0.9, 1e-3];
+        let all: Vec<usize> = (0..70).collect();
+        for kernel in [&Rbf { gamma: 0.3 } as &dyn Kernel, &Linear {}, &Laplacian { gamma: 0.2 }] {
+            let many = expand(kernel, points.rows(&all), points.rows(&right), &coefficients, &Workers::none());
+            let few = expand(kernel, points.rows(&left), points.rows(&right), &coefficients, &Workers::none());
+            assert!(left.iter().zip(few).all(|(&row, value)| value.to_bits() == many[row].to_bits()), "{kernel:?}");
         }
     }
 

@@ -70,6 +70,9 @@ impl<'a> Gram<'a> {
     /// The same where values come many at a time: the right rows pass by panels of left rows.
     fn block_of_dots(&self, left: &[usize], right: &[usize], out: &mut [f64]) {
         let tiles = Tiles::<f64>::new(self.kernel, self.points);
+        if tiles.few(left, right, out) {
+            return;
+        }
         let scratch = || {
             let panel = match left.len() {
                 1 => tiles.single_panel(self.points),

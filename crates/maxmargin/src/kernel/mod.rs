@@ -15,6 +15,10 @@
 //! What the user asks for is a [`KernelParams`]; checked against the data it becomes a [`KernelFunction`].
 //! A solver meets neither: it asks a [`Gram`] for blocks of values.
 
+/// The most columns for which sparse rows may be spread out, or each column have a number in a table: 4 million, 16 to 32 MB. Above, memory
+/// follows the entries and not the columns (hashed features have 2³¹ of them).
+pub(crate) const MOST_SPREAD_COLUMNS: usize = 1 << 22;
+
 mod chi_square;
 mod class_values;
 mod combined;
@@ -43,7 +47,7 @@ pub use chi_square::ChiSquare;
 pub use class_values::ClassValues;
 pub use combined::{Product, Scaled, Sum};
 pub use custom::Custom;
-pub(crate) use expansion::{Expansion, expand};
+pub(crate) use expansion::{Expansion, VISIT_LANES, expand};
 pub use gram::Gram;
 pub use laplacian::Laplacian;
 pub use linear::Linear;

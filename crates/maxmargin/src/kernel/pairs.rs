@@ -17,6 +17,12 @@ pub(super) fn dots(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
         return;
     }
     let constant = if right.points().folded() { 1.0 } else { 0.0 };
+    if matrix.columns() > super::MOST_SPREAD_COLUMNS && matches!(matrix, Matrix::Sparse(_)) {
+        // A spread-out row would be far larger than its entries.
+        column_products(left, right, out);
+        out.iter_mut().for_each(|value| *value += constant);
+        return;
+    }
     let mut spread = vec![0.0; matrix.columns()];
     for (&i, values) in left.list().iter().zip(out.chunks_mut(width)) {
         left.points().matrix().visit(i, |column, value| spread[column] = value);
@@ -89,6 +95,27 @@ pub(super) fn column_sums(left: Rows<'_>, right: Rows<'_>, out: &mut [f64], term
                 }
             });
             rest.iter().for_each(|&(_, x)| *sum += term(x, 0.0));
+        }
+    }
+}
+
+/// Dot products of rows that are too wide to be spread out, without the folded constant. Each is a sum over the columns that both rows have.
+fn column_products(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
+    let mut entries: Vec<(usize, f64)> = Vec::new();
+    for (&i, values) in left.list().iter().zip(out.chunks_mut(right.len().max(1))) {
+        entries.clear();
+        left.points().matrix().visit(i, |column, value| entries.push((column, value)));
+        for (&j, sum) in right.list().iter().zip(values) {
+            *sum = 0.0;
+            let mut rest = entries.as_slice();
+            right.points().matrix().visit(j, |column, z| {
+                rest = &rest[rest.partition_point(|&(c, _)| c < column)..];
+                if let Some(&(c, x)) = rest.first()
+                    && c == column
+                {
+                    *sum += x * z;
+                }
+            });
         }
     }
 }

@@ -15,6 +15,14 @@ pub struct Aligned {
     pub note: Option<String>,
 }
 
+/// Where the columns of a model are in some data.
+enum Places {
+    /// In the same places. Data may have more, which are left out, or fewer, where zeros stand for the others.
+    First,
+    /// The place of each column; `None` for one that the data does not have.
+    Listed(Vec<Option<usize>>),
+}
+
 impl Model {
     /// Brings data into the model's columns: by name where both have names, else by place.
     ///
@@ -25,8 +33,14 @@ impl Model {
     /// When a column is missing, or columns without names differ in number.
     pub fn align(&self, data: &Dataset) -> Result<Aligned, Error> {
         let (places, note) = self.places(data)?;
-        let same = places.len() == data.columns() && places.iter().enumerate().all(|(i, place)| *place == Some(i));
-        let matrix = if same { data.matrix().clone() } else { data.matrix().select_columns(&places) };
+        let matrix = match places {
+            Places::First => data.matrix().resized(self.parts.columns),
+            Places::Listed(places) => {
+                let same =
+                    places.len() == data.columns() && places.iter().enumerate().all(|(i, place)| *place == Some(i));
+                if same { data.matrix().clone() } else { data.matrix().select_columns(&places) }
+            }
+        };
         let points = self.prepare(matrix)?;
         Ok(Aligned { points, note })
     }
@@ -51,7 +65,7 @@ impl Model {
     }
 
     /// For each column of the model its place in the data.
-    fn places(&self, data: &Dataset) -> Result<(Vec<Option<usize>>, Option<String>), Error> {
+    fn places(&self, data: &Dataset) -> Result<(Places, Option<String>), Error> {
         let wanted = self.parts.columns;
         let found = data.columns();
         match (&self.parts.names, data.names()) {
@@ -65,7 +79,7 @@ impl Model {
                         help: error.help(),
                     }),
                 };
-                Ok((names.iter().map(place).collect::<Result<_, _>>()?, None))
+                Ok((Places::Listed(names.iter().map(place).collect::<Result<_, _>>()?), None))
             }
             // Columns chosen by number keep their numbers as names.
             (Some(names), None) if names.iter().all(|name| name.parse::<usize>().is_ok_and(|number| number > 0)) => {
@@ -74,18 +88,17 @@ impl Model {
                     Err(_) if data.has_open_columns() => Ok(None),
                     Err(error) => Err(error),
                 };
-                Ok((names.iter().map(place).collect::<Result<_, _>>()?, None))
+                Ok((Places::Listed(names.iter().map(place).collect::<Result<_, _>>()?), None))
             }
-            _ if found == wanted => Ok(((0..wanted).map(Some).collect(), None)),
+            _ if found == wanted => Ok((Places::First, None)),
             _ if data.has_open_columns() => {
-                let places = (0..wanted).map(|column| (column < found).then_some(column)).collect();
                 let note = (found > wanted).then(|| {
                     format!(
                         "the data has columns {} to {found}, which the model has never seen: they are ignored",
                         wanted + 1
                     )
                 });
-                Ok((places, note))
+                Ok((Places::First, note))
             }
             _ => Err(Error::Shape {
                 operation: "predict",
@@ -111,9 +124,8 @@ impl Model {
     /// # Errors
     /// None that could come up: the parts fit each other as they did before.
     pub fn widened(&self, columns: usize) -> Result<Model, Error> {
-        let mut parts = self.parts().clone();
-        let own = parts.columns;
-        if columns <= own
+        let parts = self.parts();
+        if columns <= parts.columns
             || parts.network.is_some()
             || parts.names.is_some()
             || parts.scaling.is_some()
@@ -121,8 +133,8 @@ impl Model {
         {
             return Ok(self.clone());
         }
-        let places: Vec<Option<usize>> = (0..columns).map(|column| (column < own).then_some(column)).collect();
-        parts.vectors = parts.vectors.map(|vectors| vectors.select_columns(&places));
+        let mut parts = parts.clone();
+        parts.vectors = parts.vectors.map(|vectors| vectors.resized(columns));
         parts
             .machines
             .iter_mut()

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::multiclass::decide;
 use super::{Machine, Model, Pairing};
 use crate::data::Dataset;
 use crate::error::Error;
@@ -166,7 +165,7 @@ impl Model {
         let pairings: Vec<Pairing> = self.machines().iter().map(|machine| machine.pairing).collect();
         let code = match self.task().is_regression() {
             true => None,
-            false => Some(decide(&pairings, &values, &mut vec![0.0; classes])),
+            false => Some(self.parts.multiclass.decide(&pairings, classes, &values)),
         };
         let largest_wins = pairings.len() > 1 && pairings.iter().all(|pairing| pairing.negative.is_none());
         let rival = code.filter(|_| largest_wins).and_then(|winner| runner_up(&values, winner as usize));

@@ -139,6 +139,13 @@ impl ModelParts {
         self.network.as_ref().map_or(self.columns, Network::outputs)
     }
 
+    /// The machine that tells two classes apart, or one from the rest; `None` where there is none. Its place is computed, not searched for.
+    pub fn machine_of(&self, pairing: Pairing) -> Option<&Machine> {
+        let of_classes = || self.multiclass.place(self.classes.len(), pairing);
+        let place = if self.task.is_regression() { 0 } else { of_classes()? };
+        self.machines.get(place).filter(|machine| machine.pairing == pairing)
+    }
+
     /// What each machine tells apart, in their order.
     pub(crate) fn pairings(&self) -> Vec<Pairing> {
         match self.task.is_regression() {
@@ -184,6 +191,11 @@ impl Model {
     /// Everything the model is made of.
     pub fn parts(&self) -> &ModelParts {
         &self.parts
+    }
+
+    /// Takes the model apart.
+    pub fn into_parts(self) -> ModelParts {
+        self.parts
     }
 
     /// The labels, sorted; of two classes the second is positive.

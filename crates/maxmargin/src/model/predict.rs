@@ -1,13 +1,15 @@
 //! Decision values and labels for new rows.
 
+use std::ops::Range;
+
 use pulp::Arch;
 
-use super::multiclass::decide;
+use super::multiclass::{best_in_order, decide};
 use super::{Aligned, Machine, Model, Pairing};
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::data::{Dataset, Label};
 use crate::error::Error;
-use crate::kernel::{Expansion, Kernel, Points};
+use crate::kernel::{Expansion, Kernel, Points, VISIT_LANES};
 use crate::simd::vectorised;
 use crate::workers::Workers;
 
@@ -16,6 +18,12 @@ const ROWS_A_CHUNK: usize = 64;
 
 /// Entries times machines of a linear model from which on threads are woken.
 const WORTH_A_THREAD: usize = 100_000;
+
+/// Decision values that are kept at a time when classes alone are asked for: 64 MB.
+const VALUES_AT_A_TIME: usize = 1 << 23;
+
+/// Pairs of classes from which on their votes are counted one by one, without a list of decision values.
+const MANY_MACHINES: usize = 1000;
 
 /// What a model says of some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +43,7 @@ impl Predictions {
     /// The decision values of a row, one a machine.
     ///
     /// # Panics
-    /// When `row` is out of range.
+    /// When `row` is out of range, or classes alone were asked for ([`Model::predict_classes`]).
     pub fn decision_values(&self, row: usize) -> &[f64] {
         &self.values[row * self.machines..(row + 1) * self.machines]
     }
@@ -66,11 +74,80 @@ impl Model {
         let machines = self.machines().len();
         let pairings: Vec<Pairing> = self.machines().iter().map(|machine| machine.pairing).collect();
         let mut score = vec![0.0; self.classes().len()];
+        let order: Vec<usize> = (0..self.classes().len()).collect();
         let codes = match self.task().is_regression() {
             true => Vec::new(),
-            false => values.chunks(machines).map(|row| decide(&pairings, row, &mut score)).collect(),
+            false => values.chunks(machines).map(|row| decide(&pairings, row, &mut score, &order)).collect(),
         };
         Predictions { machines, values, codes, note: aligned.note }
+    }
+
+    /// Predicts the classes of data in the model's own columns, and keeps no decision values: those of many machines are far larger than the
+    /// data. A regression is predicted as by [`Model::predict_aligned`].
+    pub fn predict_classes(&self, aligned: Aligned, workers: &Workers) -> Predictions {
+        if self.task().is_regression() {
+            return self.predict_aligned(aligned, workers);
+        }
+        let order: Vec<usize> = (0..self.classes().len()).collect();
+        let codes = self.winners(&aligned.points, &order, workers);
+        Predictions { machines: self.machines().len(), values: Vec::new(), codes, note: aligned.note }
+    }
+
+    /// For each row the place of its class among the model's classes; of those that tie the first in `order`, which has all of them.
+    ///
+    /// Memory: decision values of some rows at a time.
+    ///
+    /// # Panics
+    /// For a regression, which has no classes.
+    pub fn winners(&self, points: &Points, order: &[usize], workers: &Workers) -> Vec<u32> {
+        if let Some(codes) = self.winners_by_votes(points, order, workers) {
+            return codes;
+        }
+        let machines = self.machines().len();
+        let pairings: Vec<Pairing> = self.machines().iter().map(|machine| machine.pairing).collect();
+        let rows_at_a_time = (VALUES_AT_A_TIME / machines.max(1)).max(1);
+        let mut codes = Vec::with_capacity(points.len());
+        for first in (0..points.len()).step_by(rows_at_a_time) {
+            let rows = first..points.len().min(first + rows_at_a_time);
+            let values = self.decision_values_of(points, rows.clone(), workers);
+            let found = workers.map_chunks(rows.len(), ROWS_A_CHUNK, |some| {
+                let mut score = vec![0.0; self.classes().len()];
+                let of = |row: usize| decide(&pairings, &values[row * machines..][..machines], &mut score, order);
+                some.map(of).collect::<Vec<u32>>()
+            });
+            found.into_iter().for_each(|found| codes.extend(found));
+        }
+        codes
+    }
+
+    /// [`Model::winners`] of many pairs of classes: votes are counted as soon as a decision value is known. `None` where that is no gain.
+    fn winners_by_votes(&self, points: &Points, order: &[usize], workers: &Workers) -> Option<Vec<u32>> {
+        let (parts, machines) = (&self.parts, self.machines());
+        if parts.network.is_some() || parts.kernel.is_linear() || machines.len() < MANY_MACHINES {
+            return None;
+        }
+        let pair = |machine: &Machine| Some((machine.pairing.positive, machine.pairing.negative?, machine.bias));
+        let pairs: Vec<(usize, usize, f64)> = machines.iter().map(pair).collect::<Option<_>>()?;
+        let expansion = self.expansion.get_or_init(|| self.expansion_by_class());
+        if !expansion.is_visitable(&parts.kernel) {
+            return None;
+        }
+        let all: Vec<usize> = (0..points.len()).collect();
+        let arch = Arch::new();
+        let begin = || vec![[0.0; VISIT_LANES]; self.classes().len()];
+        let visit = |votes: &mut Vec<[f64; VISIT_LANES]>, first: usize, values: &[[f64; VISIT_LANES]]| {
+            vectorised(
+                arch,
+                #[inline(always)]
+                || count_votes(votes, &pairs[first..first + values.len()], values),
+            );
+        };
+        let end = |votes: Vec<[f64; VISIT_LANES]>, out: &mut [u32]| {
+            for (lane, out) in out.iter_mut().enumerate() {
+                *out = best_in_order(order, |class| votes[class][lane]);
+            }
+        };
+        Some(expansion.visit_sums(&parts.kernel, points.rows(&all), &self.points, workers, begin, visit, end))
     }
 
     /// The label of a class by its place.
@@ -91,14 +168,18 @@ impl Model {
     ///
     /// Each row of the result depends on that row alone: batches and threads change nothing.
     pub fn decision_values(&self, points: &Points, workers: &Workers) -> Vec<f64> {
+        self.decision_values_of(points, 0..points.len(), workers)
+    }
+
+    /// [`Model::decision_values`] of some of the points.
+    fn decision_values_of(&self, points: &Points, rows: Range<usize>, workers: &Workers) -> Vec<f64> {
         let machines = self.machines().len();
+        let all: Vec<usize> = rows.clone().collect();
         let mut values = if let Some(network) = &self.parts.network {
-            let all: Vec<usize> = (0..points.len()).collect();
             return network.values(points.matrix(), &all, self.machines(), workers);
         } else if self.parts.kernel.is_linear() {
-            self.products_with_weights(points, workers)
+            self.products_with_weights(points, rows, workers)
         } else {
-            let all: Vec<usize> = (0..points.len()).collect();
             let expansion = self.expansion.get_or_init(|| self.expansion_by_class());
             expansion.values(&self.parts.kernel, points.rows(&all), &self.points, workers)
         };
@@ -106,8 +187,7 @@ impl Model {
             values.iter_mut().zip(self.machines()).for_each(|(value, machine)| *value += machine.bias); // (M.1)
         }
         if let [Machine { reach: Some(reach), .. }] = self.machines() {
-            let all: Vec<usize> = (0..points.len()).collect();
-            let mut diagonal = vec![0.0; points.len()];
+            let mut diagonal = vec![0.0; all.len()];
             self.parts.kernel.diagonal(points.rows(&all), &mut diagonal);
             values.iter_mut().zip(&diagonal).for_each(|(value, k)| *value -= reach * k);
         }
@@ -132,9 +212,9 @@ impl Model {
     }
 
     /// `⟨w, x⟩` for each row and machine: several machines at a time, their weights side by side.
-    fn products_with_weights(&self, points: &Points, workers: &Workers) -> Vec<f64> {
+    fn products_with_weights(&self, points: &Points, rows: Range<usize>, workers: &Workers) -> Vec<f64> {
         let machines = self.machines().len();
-        let mut values = vec![0.0; points.len() * machines];
+        let mut values = vec![0.0; rows.len() * machines];
         let alone = Workers::none();
         let work = points.matrix().entries().saturating_mul(machines);
         let workers = if work > WORTH_A_THREAD { workers } else { &alone };
@@ -143,12 +223,12 @@ impl Model {
         match lists.as_slice() {
             [weights] => workers.fill_chunks(&mut values, ROWS_A_CHUNK, |start, chunk| {
                 for (k, value) in chunk.iter_mut().enumerate() {
-                    *value = points.matrix().dot(start + k, weights);
+                    *value = points.matrix().dot(rows.start + start + k, weights);
                 }
             }),
             lists => (0..machines).step_by(LANES).for_each(|first| {
                 let side_by_side = self.side_by_side(&lists[first..machines.min(first + LANES)]);
-                products_in_lanes(points, &side_by_side, workers, &mut values, machines, first);
+                products_in_lanes(points, rows.start, &side_by_side, workers, &mut values, machines, first);
             }),
         }
         values
@@ -164,12 +244,30 @@ impl Model {
     }
 }
 
+/// Counts a vote of each pair (positive class, negative class, b) for each lane. A decision value of exactly 0 is negative.
+#[inline(always)]
+fn count_votes(votes: &mut [[f64; VISIT_LANES]], pairs: &[(usize, usize, f64)], values: &[[f64; VISIT_LANES]]) {
+    for (&(positive, negative, bias), values) in pairs.iter().zip(values) {
+        let mut won = [0.0; VISIT_LANES];
+        for lane in 0..VISIT_LANES {
+            won[lane] = if values[lane] + bias > 0.0 { 1.0 } else { 0.0 }; // (M.1)
+        }
+        for lane in 0..VISIT_LANES {
+            votes[positive][lane] += won[lane];
+        }
+        for lane in 0..VISIT_LANES {
+            votes[negative][lane] += 1.0 - won[lane];
+        }
+    }
+}
+
 /// Machines whose weights lie side by side.
 const LANES: usize = 8;
 
-/// The products of all rows with some machines, from the `first` on.
+/// The products of rows, from the `first_row` on, with some machines, from the `first` on.
 fn products_in_lanes(
     points: &Points,
+    first_row: usize,
     weights: &[[f64; LANES]],
     workers: &Workers,
     values: &mut [f64],
@@ -184,7 +282,7 @@ fn products_in_lanes(
             #[inline(always)]
             || {
                 for (k, out) in chunk.chunks_mut(machines).enumerate() {
-                    let products = rows.dot_lanes(start / machines + k, weights);
+                    let products = rows.dot_lanes(first_row + start / machines + k, weights);
                     out[first..first + count].copy_from_slice(&products[..count]);
                 }
             },

@@ -94,6 +94,7 @@ impl Model {
         let shares = same_data.then(|| self.shares_of_bounds(data, &codes));
         let values = self.decision_values(&points, workers);
         let pairings: Vec<Pairing> = self.machines().iter().map(|machine| machine.pairing).collect();
+        let order: Vec<usize> = (0..self.classes().len()).collect();
         let mut score = vec![0.0; self.classes().len()];
         // A model of another program promises no tolerance at all.
         let least = (SLACK_A_TOLERANCE * parts.tolerance).min(0.1);
@@ -103,7 +104,7 @@ impl Model {
             let target = targets.as_ref().map(|targets| targets[row]);
             let (machine, slack) = self.largest_slack(values, code as usize, target);
             if slack > least {
-                let predicted = (!self.task().is_regression()).then(|| decide(&pairings, values, &mut score));
+                let predicted = (!self.task().is_regression()).then(|| decide(&pairings, values, &mut score, &order));
                 let share_of_bound = shares.as_ref().and_then(|shares| shares[machine].get(&row).copied());
                 suspects.push(Suspect { row, slack, machine, value: values[machine], predicted, share_of_bound });
             }

@@ -12,7 +12,9 @@ use crate::kernel::{Points, expand};
 use crate::problem::Task;
 use crate::problem::{FromNu, MarginProblem};
 use crate::solver::{Decision, Settings, Solution, SolverKind};
-use crate::training::{Answers, joint_problem, machine_problem, network_errors, row_weights, targets, training_errors};
+use crate::training::{
+    Answers, joint_problem, machine_problem, network_errors, row_weights, rows_of_classes, targets, training_errors,
+};
 use crate::workers::Workers;
 
 /// How far two numbers may lie apart, relative to what they are made of, and still be the same.
@@ -66,16 +68,11 @@ impl Model {
                 right: format!("{} rows that the model was trained on", parts.training_rows),
             });
         }
-        let selected = match &parts.names {
-            Some(names) => data.select_columns(names).unwrap_or_else(|_| data.clone()),
-            None => data.clone(),
-        };
         let points = self.align(data)?.points;
         let codes = self.true_codes(data)?;
         let targets = parts.task.is_regression().then(|| targets(data)).transpose()?;
         let mut verification = Verification {
-            same_data: (!self.is_from_stream())
-                .then(|| [data, &selected].iter().any(|data| data.fingerprint() == parts.fingerprint)),
+            same_data: (!self.is_from_stream()).then(|| self.is_of(data, workers)),
             evidence: Vec::new(),
             joint: None,
             disagreements: Vec::new(),
@@ -91,8 +88,9 @@ impl Model {
             (verification.joint, verification.disagreements) = (Some(found), disagreements);
             return Ok(verification);
         }
+        let of_class = rows_of_classes(parts, &codes, weights);
+        let answers = Answers { codes: &codes, targets: targets.as_deref(), weights, of_class: of_class.as_ref() };
         for (number, machine) in self.machines().iter().enumerate() {
-            let answers = Answers { codes: &codes, targets: targets.as_deref(), weights };
             let (problem, _) = machine_problem(&parts.kernel, &points, workers, answers, machine.pairing, parts)?;
             let Found { evidence, values } = self.certify_again(&problem, machine);
             if self.is_from_stream() {
@@ -113,6 +111,14 @@ impl Model {
             verification.evidence.push(evidence);
         }
         Ok(verification)
+    }
+
+    /// Whether the model was trained on this data, as it is or in the columns that the model names.
+    pub(crate) fn is_of(&self, data: &Dataset, workers: &Workers) -> bool {
+        let fingerprint = &self.parts().fingerprint;
+        let named = || self.parts().names.as_ref().and_then(|names| data.select_columns(names).ok());
+        data.fingerprint_by(workers) == *fingerprint
+            || named().is_some_and(|named| named.fingerprint_by(workers) == *fingerprint)
     }
 
     /// A network has no certificate; what it says of its training errors is counted again.

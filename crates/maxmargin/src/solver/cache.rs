@@ -4,11 +4,16 @@ use crate::problem::DualProblem;
 
 const NONE: u32 = u32::MAX;
 
+/// Rows of a problem up to which all kernel values are computed at once: they are fewer than a step or two look at.
+const WHOLE_ROWS: usize = 16;
+
 /// Rows of a kernel matrix, the least recently used given up first.
 ///
 /// Room for two rows is always there, since a step looks at two at once; [`RowCache::bytes`] says what that costs.
 pub(super) struct RowCache {
     width: usize,
+    /// All rows one after the other, computed at the first question; of small problems, which keep no list of rows.
+    whole: Option<Vec<f64>>,
     capacity: usize,
     /// The rows held; a slot keeps its memory when its row is replaced.
     slots: Vec<Slot>,
@@ -35,17 +40,38 @@ impl RowCache {
     pub(super) fn new(width: usize, memory: u64) -> Self {
         let fitting = memory / (8 * width.max(1) as u64);
         let capacity = (fitting.min(width as u64) as usize).clamp(2, NONE as usize - 1);
-        RowCache { width, capacity, slots: Vec::new(), slot_of: vec![NONE; width], newest: NONE, oldest: NONE }
+        let whole = (width <= WHOLE_ROWS && capacity >= width).then(Vec::new);
+        let slot_of = if whole.is_some() { Vec::new() } else { vec![NONE; width] };
+        RowCache { width, whole, capacity, slots: Vec::new(), slot_of, newest: NONE, oldest: NONE }
+    }
+
+    /// All rows, where the problem is so small that they are kept as a whole.
+    fn whole(&mut self, problem: &DualProblem<'_>) -> Option<&[f64]> {
+        let (width, whole) = (self.width, self.whole.as_mut()?);
+        if whole.is_empty() {
+            whole.resize(width * width, 0.0);
+            whole.chunks_mut(width).enumerate().for_each(|(i, row)| problem.kernel_row(i, row));
+        }
+        Some(whole)
     }
 
     /// Kernel row `i`.
     pub(super) fn row(&mut self, problem: &DualProblem<'_>, i: usize) -> &[f64] {
+        if self.whole.is_some() {
+            let width = self.width;
+            return &self.whole(problem).unwrap_or_default()[i * width..(i + 1) * width];
+        }
         let slot = self.fetch(problem, i);
         &self.slots[slot].values
     }
 
     /// Kernel rows `i` and `j`.
     pub(super) fn pair(&mut self, problem: &DualProblem<'_>, i: usize, j: usize) -> (&[f64], &[f64]) {
+        if self.whole.is_some() {
+            let width = self.width;
+            let all = self.whole(problem).unwrap_or_default();
+            return (&all[i * width..(i + 1) * width], &all[j * width..(j + 1) * width]);
+        }
         let first = self.fetch(problem, i);
         // The newest row is never the one given up, so `first` stays where it is.
         let second = self.fetch(problem, j);
@@ -130,11 +156,14 @@ mod tests {
         .unwrap();
         let mut cache = RowCache::new(5, 0);
         assert_eq!(cache.capacity, 2);
+        let mut whole = RowCache::new(5, 1 << 20);
         for (i, j) in [(0, 1), (1, 2), (4, 4), (2, 0), (3, 1), (1, 3), (0, 0)] {
             let expected = |row: usize| (1..=5).map(|z| (row as f64 + 1.0) * f64::from(z)).collect::<Vec<_>>();
             let (first, second) = cache.pair(&problem, i, j);
             assert_eq!((first, second), (&expected(i)[..], &expected(j)[..]), "rows {i} and {j}");
+            assert_eq!(whole.pair(&problem, i, j), (&expected(i)[..], &expected(j)[..]), "rows {i} and {j}");
+            assert_eq!(whole.row(&problem, j), &expected(j)[..]);
         }
-        assert_eq!(cache.slots.len(), 2);
+        assert_eq!((cache.slots.len(), whole.slots.len()), (2, 0));
     }
 }

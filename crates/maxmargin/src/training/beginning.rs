@@ -72,17 +72,17 @@ fn warm_starts(
     let same_task = std::mem::discriminant(&old.task) == std::mem::discriminant(&parts.task)
         || old.task.is_regression() && parts.task.is_regression();
     let same_classes = same_task && old.classes == parts.classes && old.one_against_rest == parts.one_against_rest;
-    let found = |pairing: Pairing| old.machines.iter().find(|machine| same_classes && machine.pairing == pairing);
+    let found = |pairing: Pairing| old.machine_of(pairing).filter(|_| same_classes);
     if shared.pairings.iter().all(|&pairing| found(pairing).is_none()) {
         return Err(Error::Combination {
             what: "no machine of the model to start from tells the same classes apart".into(),
             help: "choose multiclass and the positive label as the model has them, or begin from scratch".into(),
         });
     }
-    let (codes, weights) = (shared.labels.codes(), shared.weights);
+    let codes = shared.labels.codes();
     let state = |&pairing: &Pairing| {
         let Some(machine) = found(pairing) else { return MachineState::scratch() };
-        let cost = machine_cost(codes, weights, pairing, parts);
+        let cost = machine_cost(shared.answers(), pairing, parts, shared.workers);
         // A hard margin has no C to go by.
         let ratio = machine.cost.map(|old| cost / old).filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
         let alpha = |(&place, &coefficient): (&u32, &f64)| {

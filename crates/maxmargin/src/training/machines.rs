@@ -1,8 +1,9 @@
 //! The machines of a training: one after the other on all threads, or side by side on one each.
 
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
 
-use super::{Answers, Training, machine_problem};
+use super::{Answers, ClassRows, Training, machine_problem};
 use crate::checkpoint::{Checkpoint, FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Labels};
@@ -18,6 +19,8 @@ pub(super) struct Shared<'a> {
     pub(super) data: &'a Dataset,
     /// The data's labels, or one against the rest.
     pub(super) labels: &'a Labels,
+    /// The rows of each class, where machines are for pairs of many classes.
+    pub(super) of_class: Option<&'a ClassRows>,
     /// The data's numbers, for a regression.
     pub(super) targets: Option<&'a [f64]>,
     /// What each row counts, the weight of its class included.
@@ -33,7 +36,7 @@ pub(super) struct Shared<'a> {
 impl<'a> Shared<'a> {
     /// What the machines should say of each row.
     pub(super) fn answers(&self) -> Answers<'a> {
-        Answers { codes: self.labels.codes(), targets: self.targets, weights: self.weights }
+        Answers { codes: self.labels.codes(), targets: self.targets, weights: self.weights, of_class: self.of_class }
     }
 }
 
@@ -44,6 +47,46 @@ pub(super) struct Group {
     /// The solver of several, and why, where it was not named.
     pub(super) solver: Option<(SolverKind, Option<String>)>,
 }
+
+/// All machines of a training in groups of about the same number. A group is made when it is asked for: there may be millions.
+pub(super) struct Groups {
+    machines: usize,
+    groups: usize,
+    solver: Option<(SolverKind, Option<String>)>,
+}
+
+impl Groups {
+    /// Each machine by itself.
+    fn alone(machines: usize) -> Self {
+        Groups { machines, groups: machines, solver: None }
+    }
+
+    /// The numbers of the machines of a group.
+    fn numbers(&self, group: usize) -> Range<usize> {
+        let place = |k: usize| k * self.machines / self.groups;
+        place(group)..place(group + 1)
+    }
+
+    /// The machines of a group that are not done.
+    fn left(&self, group: usize, checkpoint: &Checkpoint) -> Group {
+        let numbers = self.numbers(group).filter(|&number| waits(&checkpoint.machines[number])).collect();
+        Group { numbers, solver: self.solver.clone() }
+    }
+
+    /// The groups with a machine that is not done.
+    fn waiting(&self, checkpoint: &Checkpoint) -> Vec<usize> {
+        let waits = |group: &usize| self.numbers(*group).any(|number| waits(&checkpoint.machines[number]));
+        (0..self.groups).filter(waits).collect()
+    }
+}
+
+/// Whether a machine is not done.
+fn waits(state: &MachineState) -> bool {
+    !matches!(state, MachineState::Finished(_))
+}
+
+/// Machines that the control broke, by their numbers.
+pub(super) type Broken = BTreeMap<usize, FinishedMachine>;
 
 /// Adds the number of the machine to what passes through, and makes checkpoints of snapshots.
 struct OfMachine<'a> {
@@ -106,12 +149,16 @@ const PART_FOR_VALUES: u64 = 4;
 const SMALL_MACHINE: usize = 4_000;
 const LARGE_MACHINE: usize = 100_000;
 
+/// Rows of the machines that a thread takes at a time, when they run side by side. With fewer, threads wait for each other more often; with
+/// more, the last thread works alone for longer.
+const ROWS_A_TASK: usize = 256;
+
 /// Whether machines side by side, each on one thread, are faster than one after the other on all threads.
-pub(super) fn pays_side_by_side(shared: &Shared<'_>, groups: &[Group]) -> bool {
+pub(super) fn pays_side_by_side(shared: &Shared<'_>, groups: &Groups) -> bool {
     let (machines, threads) = (shared.pairings.len(), shared.workers.threads());
-    if groups.len() < machines {
+    if groups.groups < machines {
         // Those that are trained together use one thread.
-        return threads > 1 && groups.len() > 1;
+        return threads > 1 && groups.groups > 1;
     }
     if threads == 1 || machines == 1 {
         return false;
@@ -145,25 +192,22 @@ impl Training {
 
     /// The machines in groups that are trained together: classes against the rest, where the solver gains from it. It depends on
     /// the problem alone, and not on the threads, so the bits do not either.
-    pub(super) fn groups(&self, shared: &Shared<'_>, parts: &ModelParts) -> Result<Vec<Group>, Error> {
+    pub(super) fn groups(&self, shared: &Shared<'_>, parts: &ModelParts) -> Result<Groups, Error> {
         let count = shared.pairings.len();
-        let alone = || (0..count).map(|number| Group { numbers: vec![number], solver: None }).collect();
         let against_rest = shared.pairings.iter().all(|pairing| pairing.negative.is_none());
         if count < 2 || !against_rest {
-            return Ok(alone());
+            return Ok(Groups::alone(count));
         }
         let (kernel, points, workers) = (shared.kernel, shared.points, shared.workers);
         let (problem, _) = machine_problem(kernel, points, workers, shared.answers(), shared.pairings[0], parts)?;
         let solver = self.params.solver.map_or_else(|| solver::choose(&problem), |kind| (kind, None));
         let most = solver::problems_at_a_time(solver.0, &problem);
         if most < 2 {
-            return Ok(alone());
+            return Ok(Groups::alone(count));
         }
         // An even number of about equal ones, so that two threads have the same to do.
         let groups = count.div_ceil(most).next_multiple_of(if count < 4 { 1 } else { 2 });
-        let place = |k: usize| k * count / groups;
-        let group = |k: usize| Group { numbers: (place(k)..place(k + 1)).collect(), solver: Some(solver.clone()) };
-        Ok((0..groups).map(group).collect())
+        Ok(Groups { machines: count, groups, solver: Some(solver) })
     }
 
     /// A place for kernel values that several machines need, where these are small enough to be solved as a whole.
@@ -219,15 +263,16 @@ impl Training {
     /// control broke are handed back, since theirs is not the state of a machine that is done.
     pub(super) fn fit_one_by_one(
         &self,
-        groups: &[Group],
+        groups: &Groups,
         shared: &Shared<'_>,
         parts: &ModelParts,
         checkpoint: &mut Checkpoint,
         control: &mut dyn Control,
-    ) -> Result<Vec<Option<FinishedMachine>>, Error> {
+    ) -> Result<Broken, Error> {
         let count = shared.pairings.len();
-        let mut broken: Vec<Option<FinishedMachine>> = (0..count).map(|_| None).collect();
-        for group in left(groups, checkpoint) {
+        let mut broken = Broken::new();
+        for group in groups.waiting(checkpoint) {
+            let group = groups.left(group, checkpoint);
             let states: Vec<_> = group.numbers.iter().map(|&number| checkpoint.machines[number].clone()).collect();
             let machine = (group.numbers[0], count);
             let mut control = OfMachine { inner: control, machine, solver: None, checkpoint, broke: false };
@@ -235,7 +280,7 @@ impl Training {
             let finished =
                 shared.workers.inside(|| self.fit_group(&group, shared, parts, &states, settings, &mut control))?;
             if control.broke {
-                group.numbers.iter().zip(finished).for_each(|(&number, finished)| broken[number] = Some(finished));
+                broken.extend(group.numbers.into_iter().zip(finished));
                 continue;
             }
             keep_finished(control.checkpoint, &group, finished);
@@ -244,55 +289,77 @@ impl Training {
         Ok(broken)
     }
 
-    /// The same with as many groups at a time as there are threads, each on one. Threads change no bits, so neither does
+    /// Trains as many groups at a time as there are threads, each on one. Threads change no bits, so neither does
     /// this. The control is asked on the calling thread; a machine that is under way is not part of a checkpoint.
     pub(super) fn fit_side_by_side(
         &self,
-        groups: &[Group],
+        groups: &Groups,
         shared: &Shared<'_>,
         parts: &ModelParts,
         checkpoint: &mut Checkpoint,
         control: &mut dyn Control,
-    ) -> Result<Vec<Option<FinishedMachine>>, Error> {
+    ) -> Result<Broken, Error> {
         let count = shared.pairings.len();
         let alone = Workers::none();
         let one = Shared { workers: &alone, ..*shared };
         let settings = Settings { memory: self.memory_side_by_side(shared), ..self.params.settings.clone() };
         // The largest first, so that none is left for the end.
-        let mut groups = left(groups, checkpoint);
+        let mut waiting = groups.waiting(checkpoint);
         let sizes = class_sizes(shared.labels);
-        let size = |group: &Group| group.numbers.iter().map(|&number| shared.pairings[number].rows(&sizes)).sum();
-        groups.sort_by_key(|group| std::cmp::Reverse::<usize>(size(group)));
-        let states: Vec<MachineState> = checkpoint.machines.clone();
-        let mut broken: Vec<Option<FinishedMachine>> = (0..count).map(|_| None).collect();
-        let mut failed: Option<(usize, Error)> = None;
-        let waiting: Vec<usize> = (0..groups.len()).collect();
-        let work = |k: usize, control: &mut dyn MachineControl| {
-            let states: Vec<_> = groups[k].numbers.iter().map(|&number| states[number].clone()).collect();
-            self.fit_group(&groups[k], &one, parts, &states, &settings, control)
+        let size = |group: &usize| groups.numbers(*group).map(|number| shared.pairings[number].rows(&sizes)).sum();
+        waiting.sort_by_cached_key(|group| std::cmp::Reverse::<usize>(size(group)));
+        let tasks = tasks(&waiting, |group| size(&group));
+        // Most machines begin from scratch, and need no copy of their state.
+        let scratch = MachineState::scratch();
+        let untouched = |state: &MachineState| match state {
+            MachineState::Untouched { alpha, point } => alpha.is_empty() && point.is_none(),
+            _ => false,
         };
-        relay::run(shared.workers, &waiting, groups.len(), work, control, |event, control| {
-            match event {
-                // Before the certificates of what was broken, which may take long.
-                Event::Broke => {}
-                Event::Done { number, result: Ok(finished), broke: false } => {
-                    keep_finished(checkpoint, &groups[number], finished);
-                }
-                Event::Done { number, result: Ok(finished), broke: true } => {
-                    let numbers = &groups[number].numbers;
-                    numbers.iter().zip(finished).for_each(|(&number, finished)| broken[number] = Some(finished));
-                    return;
-                }
-                Event::Done { number, result: Err(error), .. } => {
-                    let first = groups[number].numbers[0];
-                    if failed.as_ref().is_none_or(|(other, _)| first < *other) {
-                        failed = Some((first, error));
+        let begun = checkpoint.machines.iter().enumerate().filter(|(_, state)| waits(state) && !untouched(state));
+        let begun: BTreeMap<usize, MachineState> = begun.map(|(number, state)| (number, state.clone())).collect();
+        let done: Vec<bool> = checkpoint.machines.iter().map(|state| !waits(state)).collect();
+        let mut broken = Broken::new();
+        let mut failed: Option<(usize, Error)> = None;
+        let work = |task: usize, control: &mut dyn MachineControl| {
+            let several = tasks[task].len() > 1;
+            let fit = |(place, &group): (usize, &usize)| {
+                let numbers = groups.numbers(group).filter(|&number| !done[number]).collect();
+                let group = Group { numbers, solver: groups.solver.clone() };
+                let state = |number: &usize| begun.get(number).unwrap_or(&scratch).clone();
+                let states: Vec<_> = group.numbers.iter().map(state).collect();
+                // The first group of a task asks, and learns whether all are to stop.
+                let (wait, silence) =
+                    if several { (if place == 0 { 0 } else { SILENT_POLLS }, SILENT_POLLS) } else { (0, 0) };
+                let mut control = Watched { inner: control, broke: false, wait, silence };
+                let result = self.fit_group(&group, &one, parts, &states, &settings, &mut control);
+                Fitted { broke: control.broke, result, group }
+            };
+            waiting[tasks[task].clone()].iter().enumerate().map(fit).collect::<Vec<Fitted>>()
+        };
+        let sizes: Vec<usize> = tasks.iter().map(Range::len).collect();
+        relay::run(shared.workers, &sizes, work, control, |event, control| {
+            let mut kept = true;
+            // A break comes before the certificates of what was broken, which may take long.
+            if let Event::Done(fitted) = event {
+                kept = false;
+                for Fitted { group, broke, result } in fitted {
+                    match result {
+                        Ok(finished) if broke => broken.extend(group.numbers.into_iter().zip(finished)),
+                        Ok(finished) => {
+                            keep_finished(checkpoint, &group, finished);
+                            kept = true;
+                        }
+                        Err(error) => {
+                            let first = group.numbers[0];
+                            if failed.as_ref().is_none_or(|(other, _)| first < *other) {
+                                failed = Some((first, error));
+                            }
+                        }
                     }
-                    return;
                 }
             }
             let machine = (count - 1, count);
-            if control.wants_snapshot(&Progress { machine, ..Progress::default() }) {
+            if kept && control.wants_snapshot(&Progress { machine, ..Progress::default() }) {
                 control.keep_checkpoint(checkpoint);
             }
         });
@@ -303,12 +370,64 @@ impl Training {
     }
 }
 
-/// The groups of the machines that are not done.
-fn left(groups: &[Group], checkpoint: &Checkpoint) -> Vec<Group> {
-    let waits = |number: &usize| !matches!(checkpoint.machines[*number], MachineState::Finished(_));
-    let left =
-        |group: &Group| Group { numbers: group.numbers.iter().copied().filter(waits).collect(), ..group.clone() };
-    groups.iter().map(left).filter(|group| !group.numbers.is_empty()).collect()
+/// What became of a group.
+struct Fitted {
+    group: Group,
+    /// Whether the control broke it.
+    broke: bool,
+    result: Result<Vec<FinishedMachine>, Error>,
+}
+
+/// Remembers whether the control broke one group of a task.
+struct Watched<'a> {
+    inner: &'a mut dyn MachineControl,
+    broke: bool,
+    /// Polls until the next one that is passed on, and how many are not passed on between two.
+    wait: u32,
+    silence: u32,
+}
+
+/// Polls of small machines that are not passed on between two: their steps take less time than it takes to wake the listening thread.
+const SILENT_POLLS: u32 = 1000;
+
+impl Control for Watched<'_> {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        if self.wait > 0 && !self.broke {
+            self.wait -= 1;
+            return ControlFlow::Continue(());
+        }
+        self.wait = self.silence;
+        let answer = self.inner.poll(progress);
+        self.broke |= answer.is_break();
+        answer
+    }
+}
+
+impl MachineControl for Watched<'_> {
+    fn begin(&mut self, kind: SolverKind) {
+        self.inner.begin(kind);
+    }
+
+    fn end(&mut self) {
+        self.inner.end();
+    }
+}
+
+/// Spans of the groups that a thread trains at a time: one large group, or small ones of [`ROWS_A_TASK`] rows together.
+fn tasks(groups: &[usize], size: impl Fn(usize) -> usize) -> Vec<Range<usize>> {
+    let mut tasks: Vec<Range<usize>> = Vec::new();
+    let mut rows = ROWS_A_TASK;
+    for (place, &group) in groups.iter().enumerate() {
+        match tasks.last_mut() {
+            Some(last) if rows < ROWS_A_TASK => last.end = place + 1,
+            _ => {
+                tasks.push(place..place + 1);
+                rows = 0;
+            }
+        }
+        rows += size(group);
+    }
+    tasks
 }
 
 /// The machines of a group are done.

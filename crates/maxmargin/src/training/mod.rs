@@ -1,7 +1,9 @@
 //! From data to a model: parameters checked once, then a loop over binary problems, or one problem of all classes.
 
 mod beginning;
+mod class_rows;
 mod class_weights;
+mod empty_columns;
 mod finish;
 mod joint;
 mod machines;
@@ -20,12 +22,13 @@ use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
 use crate::kernel::{Kernel, KernelFunction, KernelParams, Points};
-use crate::model::{Model, ModelParts, Pairing};
+use crate::model::{Model, ModelParts, Multiclass, Pairing};
 use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
 use crate::solver::{self, Settings, SolverKind, Start};
 use crate::workers::Workers;
 pub use beginning::Beginning;
+pub(crate) use class_rows::ClassRows;
 pub use class_weights::ClassWeights;
 pub(crate) use class_weights::row_weights;
 use finish::finish;
@@ -116,6 +119,20 @@ impl Training {
         workers: &Workers,
         control: &mut dyn Control,
     ) -> Result<Model, Error> {
+        match self.occupied_columns(data) {
+            Some(columns) => self.fit_occupied(data, &columns, beginning, workers, control),
+            None => self.fit_columns(data, beginning, workers, control),
+        }
+    }
+
+    /// Trains on all columns that the data has.
+    fn fit_columns(
+        &self,
+        data: &Dataset,
+        beginning: Beginning<'_>,
+        workers: &Workers,
+        control: &mut dyn Control,
+    ) -> Result<Model, Error> {
         let params = &self.params;
         if data.rows() == 0 {
             return Err(no_rows());
@@ -173,8 +190,10 @@ impl Training {
             parts.machines = by_nu.machines().to_vec();
         }
         let pairings = parts.pairings();
+        let of_class = rows_of_classes(&parts, labels.codes(), weights.as_deref());
         let mut shared = Shared {
             data,
+            of_class: of_class.as_ref(),
             labels: &labels,
             targets: targets.as_deref(),
             weights: weights.as_deref(),
@@ -199,19 +218,21 @@ impl Training {
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
         let groups = self.groups(&shared, &parts)?;
         let side_by_side = pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
-        let broken = match side_by_side {
+        let mut broken = match side_by_side {
             true => self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, control)?,
             false => self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?,
         };
-        parts.machines.clear();
-        let mut expansions = Vec::new();
-        for (state, broken) in checkpoint.machines.into_iter().zip(broken) {
-            let finished = match (broken, state) {
+        parts.machines = Vec::with_capacity(pairings.len());
+        let mut expansions = Vec::with_capacity(pairings.len());
+        for (number, state) in checkpoint.machines.into_iter().enumerate() {
+            let finished = match (broken.remove(&number), state) {
                 (Some(broken), _) => broken,
                 (None, MachineState::Finished(finished)) => *finished,
                 (None, _) => unreachable!("a machine is finished or broken"),
             };
-            parts.solver = finished.solver.name().into();
+            if number + 1 == pairings.len() {
+                parts.solver = finished.solver.name().into();
+            }
             if let Some(epsilon) = finished.machine.epsilon {
                 parts.task = Task::Regression { epsilon };
             }
@@ -371,6 +392,8 @@ pub(crate) struct Answers<'a> {
     pub(crate) targets: Option<&'a [f64]>,
     /// 1 for all rows where there are none.
     pub(crate) weights: Option<&'a [f64]>,
+    /// The rows of each class by these weights; `None` where each machine looks at all rows anyway.
+    pub(crate) of_class: Option<&'a ClassRows>,
 }
 
 /// The problem of one machine: the rows of its classes, those of weight 0 left out. And its C.
@@ -385,15 +408,15 @@ pub(crate) fn machine_problem<'a>(
     pairing: Pairing,
     parts: &ModelParts,
 ) -> Result<(MarginProblem<'a>, f64), Error> {
-    let Answers { codes, targets, weights } = answers;
-    let (rows, signs) = rows_of_machine(codes, weights, pairing, parts, workers);
+    let Answers { targets, weights, .. } = answers;
+    let (rows, signs) = rows_of_machine(answers, pairing, parts, workers);
     let weight = |i: usize| weights.map_or(1.0, |weights| weights[rows[i]]);
     let total = match weights {
         None => rows.len() as f64,
         Some(_) => (0..rows.len()).map(weight).sum(),
     };
     // Once a C was found for a ν, it is the machine's.
-    let known = parts.machines.iter().find(|machine| machine.pairing == pairing).and_then(|machine| machine.cost);
+    let known = parts.machine_of(pairing).and_then(|machine| machine.cost);
     let (nu, cost) = match (parts.penalty, known) {
         // What weights have in common does not matter to a share, but would to a tolerance.
         (Penalty::Nu(nu), None) => (Some(nu), rows.len() as f64 / total),
@@ -428,6 +451,12 @@ pub(crate) fn machine_problem<'a>(
     Ok((MarginProblem::new(parts)?, cost))
 }
 
+/// The rows of each class, where there are more than two and machines for pairs of them.
+pub(crate) fn rows_of_classes(parts: &ModelParts, codes: &[u32], weights: Option<&[f64]>) -> Option<ClassRows> {
+    let pairs = parts.multiclass == Multiclass::OneVsOne && parts.classes.len() > 2;
+    pairs.then(|| ClassRows::new(parts.classes.len(), codes, weights))
+}
+
 /// The labels of a regression's data as numbers.
 ///
 /// # Errors
@@ -445,12 +474,15 @@ pub(crate) fn targets(data: &Dataset) -> Result<Vec<f64>, Error> {
 
 /// The rows of a machine's classes, those of weight 0 left out, and their signs.
 fn rows_of_machine(
-    codes: &[u32],
-    weights: Option<&[f64]>,
+    answers: Answers<'_>,
     pairing: Pairing,
     parts: &ModelParts,
     workers: &Workers,
 ) -> (Vec<usize>, Vec<f64>) {
+    let Answers { codes, weights, of_class, .. } = answers;
+    if let (Some(of_class), Some(negative)) = (of_class, pairing.negative) {
+        return of_class.pair(pairing.positive, negative);
+    }
     let signs: Vec<Option<f64>> = (0..parts.classes.len().max(1)).map(|class| pairing.sign(class)).collect();
     if let (None, Some(signs)) = (weights, signs.into_iter().collect::<Option<Vec<f64>>>()) {
         // All rows, as with two classes.
@@ -482,11 +514,14 @@ fn rows_of(
 }
 
 /// The C of a machine.
-fn machine_cost(codes: &[u32], weights: Option<&[f64]>, pairing: Pairing, parts: &ModelParts) -> f64 {
-    let weight = |(row, _)| weights.map_or(1.0, |weights| weights[row]);
-    let total = rows_of(codes, weights, pairing, parts).map(weight).sum();
+fn machine_cost(answers: Answers<'_>, pairing: Pairing, parts: &ModelParts, workers: &Workers) -> f64 {
+    let (rows, _) = rows_of_machine(answers, pairing, parts, workers);
+    let total = match answers.weights {
+        None => rows.len() as f64,
+        Some(weights) => rows.iter().map(|&row| weights[row]).sum(),
+    };
     match parts.penalty {
-        Penalty::Nu(_) => rows_of(codes, weights, pairing, parts).count() as f64 / total,
+        Penalty::Nu(_) => rows.len() as f64 / total,
         penalty => penalty.cost_with(parts.norm, total),
     }
 }

@@ -269,7 +269,7 @@ pub fn problem(seed: u64) -> Problem {
         _ => ClassWeights::Equal,
     };
     let weights = all_weights(&codes, kind.classes, row_weights.as_deref(), &class_weights, count);
-    let tolerance = Settings { tolerance: TOLERANCE, max_iterations: Some(STEPS), ..Settings::default() };
+    let tolerance = Settings { max_iterations: Some(STEPS), ..Settings::default() };
     let params = TrainingParams {
         task: kind.task,
         kernel: formula.params(),

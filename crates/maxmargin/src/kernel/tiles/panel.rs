@@ -1,8 +1,9 @@
 //! Rows side by side, which others pass by.
 
 use super::packed::{Laid, Layout, Packed};
+use super::slots::ColumnSlots;
 use crate::data::Matrix;
-use crate::kernel::Points;
+use crate::kernel::{MOST_SPREAD_COLUMNS, Points};
 use crate::simd::Real;
 
 /// Columns up to which a panel has a place for each of them; above, for those of its rows alone.
@@ -22,8 +23,10 @@ pub(crate) struct Panel<'p, T> {
     /// `[slot][lane]`
     pub(super) bytes: Vec<u8>,
     pub(super) binary: bool,
-    /// The slot of each column, `u32::MAX` for none; empty when column and slot are one.
+    /// The slot of each column, `u32::MAX` for none; empty when column and slot are one, or there are very many columns.
     pub(super) slots: Vec<u32>,
+    /// The slots of the columns that are in use, where there are very many columns.
+    pub(super) sought: Option<ColumnSlots>,
     /// The column of each slot, where they are not one.
     pub(super) taken: Vec<u32>,
 }
@@ -40,6 +43,7 @@ impl<'p, T: Real> Panel<'p, T> {
             bytes: Vec::new(),
             binary: false,
             slots: Vec::new(),
+            sought: None,
             taken: Vec::new(),
         }
     }
@@ -61,7 +65,9 @@ impl<'p, T: Real> Panel<'p, T> {
         self.binary = packed.binary && (own || has_ones_alone(matrix, &self.list));
         let columns = matrix.columns();
         let narrow = columns <= FEW_COLUMNS;
-        if !narrow && self.slots.is_empty() {
+        if columns > MOST_SPREAD_COLUMNS && matches!(packed.layout, Layout::Sparse { .. }) {
+            self.sought.get_or_insert_with(ColumnSlots::default);
+        } else if !narrow && self.slots.is_empty() {
             self.slots.resize(columns, u32::MAX);
         }
         let dense = matches!(packed.layout, Layout::Dense { .. });
@@ -146,6 +152,13 @@ impl<'p, T: Real> Panel<'p, T> {
 
     /// Takes all rows out.
     fn clear(&mut self) {
+        if let Some(sought) = &mut self.sought {
+            sought.clear();
+            self.taken.clear();
+            self.values.fill(T::default());
+            self.bytes.fill(0);
+            return;
+        }
         if self.slots.is_empty() {
             self.values.fill(T::default());
             self.bytes.fill(0);
@@ -164,21 +177,32 @@ impl<'p, T: Real> Panel<'p, T> {
     /// The slot of a column, a new one if it has none.
     #[inline(always)]
     fn slot(&mut self, column: usize) -> usize {
+        if let Some(sought) = &mut self.sought {
+            let slot = sought.insert(column as u32);
+            if slot == self.taken.len() {
+                self.open_slot(column);
+            }
+            return slot;
+        }
         if self.slots.is_empty() {
             return column;
         }
         if self.slots[column] == u32::MAX {
-            let slot = self.taken.len();
-            self.slots[column] = slot as u32;
-            self.taken.push(column as u32);
-            let size = (slot + 1) * self.lanes;
-            if self.binary && self.bytes.len() < size {
-                self.bytes.resize(size, 0);
-            } else if !self.binary && self.values.len() < size {
-                self.values.resize(size, T::default());
-            }
+            self.slots[column] = self.taken.len() as u32;
+            self.open_slot(column);
         }
         self.slots[column] as usize
+    }
+
+    /// Makes room for one more column.
+    fn open_slot(&mut self, column: usize) {
+        self.taken.push(column as u32);
+        let size = self.taken.len() * self.lanes;
+        if self.binary && self.bytes.len() < size {
+            self.bytes.resize(size, 0);
+        } else if !self.binary && self.values.len() < size {
+            self.values.resize(size, T::default());
+        }
     }
 }
 
