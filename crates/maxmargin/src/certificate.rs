@@ -186,8 +186,9 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         // Where squares are too large for f64, α = 0 is still a point of the dual, unless the sum of α is given.
         (primal, if gap.is_finite() || problem.pull_on_bias() > 0.0 { gap } else { primal })
     };
-    // Of a hard margin that is not met, the primal is infinite and the dual is not.
-    let dual = if primal.is_finite() { primal - gap } else { sums.dual_terms - 0.5 * parts.quadratic };
+    // Of a dual that is small beside the primal, a difference would leave no digits; and a hard margin may have no primal.
+    let dual = if gap <= 0.5 * primal.abs() { primal - gap } else { sums.dual_terms - 0.5 * parts.quadratic };
+    let dual = if dual.is_finite() { dual } else { primal - gap };
     Evidence::Certificate(Certificate {
         primal,
         dual,

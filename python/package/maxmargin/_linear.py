@@ -114,11 +114,13 @@ class LinearModel(EngineEstimator):
 
     def _weights_of_engine(self) -> tuple[np.ndarray, np.ndarray]:
         """The weights, a line a machine, and the intercepts."""
-        machines = self._fit.parts["machines"]
-        weights = np.stack([self._fit.model.weights(number_) for number_ in range(len(machines))])
+        model = self._fit.model
+        lines = [model.weights(number_) for number_ in range(model.machines)]
+        # One line is not copied: of hashed columns it may take a gigabyte.
+        weights = lines[0][np.newaxis, :] if len(lines) == 1 else np.stack(lines)
         if self._column is not None:
             return np.ascontiguousarray(weights[:, :-1]), weights[:, -1] * self._column
-        return weights, np.array([machine["bias"] for machine in machines], dtype=np.float64)
+        return weights, model.biases()
 
     def _products(self, X: Any) -> np.ndarray:
         self._check_is_fitted()

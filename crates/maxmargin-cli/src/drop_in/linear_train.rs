@@ -197,8 +197,8 @@ impl Plan {
             ..TrainingParams::default()
         };
         params.settings.memory = default_memory().0;
-        // Theirs stops where the violation of all rows is that small; for the others it is a rule of its own.
-        params.settings.tolerance = Some(if kind == 4 { 0.1 * tolerance } else { (0.1 * tolerance).min(1e-3) });
+        // Over all classes theirs stops at a violation of this size, which is measured as ours is.
+        params.settings.tolerance = Some(if kind == 4 { tolerance } else { (0.1 * tolerance).min(1e-3) });
         // Theirs stop by rules of their own, one for each solver; a gap says the same of all.
         params.settings.gap = Some((1e-3 * tolerance).clamp(1e-9, 1e-4)).filter(|_| kind != 4);
         let folds: Option<i64> = if options.has('v') { Some(options.value('v', 0)?) } else { None };

@@ -271,6 +271,7 @@ fn compare(number: usize, stored: &Machine, found: &Evidence, size: &Size, out: 
         }
     };
     let objective = AGREEMENT * found.primal.abs().max(found.dual.abs()).clamp(1.0, f64::MAX);
+    let (stored_primal, stored_gap, found_primal) = (stored.primal, stored.gap, found.primal);
     let (stored, found_numbers) = (stored.numbers(), found.numbers());
     for place in 0..stored.len().max(found_numbers.len()) {
         // A number that only one of them has is not the same in both.
@@ -281,7 +282,11 @@ fn compare(number: usize, stored: &Machine, found: &Evidence, size: &Size, out: 
             "primal" | "dual" => objective,
             // Differences of two objectives, and sums of α, which are no larger: nearer than these are known.
             "gap" | "infeasibility" => 0.1 * objective,
-            "relative gap" => 0.1 * AGREEMENT,
+            // Models of before have the gap over the larger of |primal| and 1.
+            "relative gap" if (stored * stored_primal.abs().max(1.0) - stored_gap).abs() <= AGREEMENT * stored_gap => {
+                continue;
+            }
+            "relative gap" => 0.1 * objective / found_primal.abs(),
             "violation" => size.of_values,
             "sum of slacks" => size.of_values.max(AGREEMENT * found),
             // A margin 1/‖w‖ is compared as what it adds to the objective: where w is nearly 0 it has no digits of its own.

@@ -75,7 +75,8 @@ fn compare(stored: &JointEvidence, found: &JointEvidence, problem: &JointProblem
             return out.push(Disagreement { machine: None, name, stored, found });
         }
     };
-    let objective = AGREEMENT * found.primal.abs().max(found.dual.abs()).clamp(1.0, f64::MAX);
+    let primal = found.primal;
+    let objective = AGREEMENT * primal.abs().max(found.dual.abs()).clamp(1.0, f64::MAX);
     // A component of the gradient is a sum over rows, each of which may add its C times its largest number.
     let reach = problem.rows().iter().map(|&row| problem.points().squared_norm(row)).fold(1.0, f64::max).sqrt();
     let mass: f64 = problem.costs().iter().sum();
@@ -83,7 +84,7 @@ fn compare(stored: &JointEvidence, found: &JointEvidence, problem: &JointProblem
         let allowed = match name {
             "primal" | "dual" => objective,
             "gap" => 0.1 * objective,
-            "relative gap" => 0.1 * AGREEMENT,
+            "relative gap" => 0.1 * objective / primal.abs(),
             "violation" | "infeasibility" => 1e-9 * (reach * mass).max(1.0),
             _ => 0.0,
         };

@@ -28,7 +28,7 @@ pub(super) fn evidence_of(problem: &MarginProblem<'_>, solution: &mut Solution, 
 
 /// Solution to machine: errors, and the coefficients by training row.
 pub(super) fn finish(settled: Settled<'_>, pairing: Pairing, cost: f64) -> (Machine, ByRow) {
-    let Settled { problem, mut solution, evidence } = settled;
+    let Settled { problem, mut solution, evidence, .. } = settled;
     let problem = &problem;
     if evidence.certificate().is_some()
         && problem.len() > MERCER_ROWS

@@ -344,7 +344,9 @@ impl Training {
             if numbers[k] == 0 {
                 solution.notes.extend(reason.iter().map(|reason| format!("solver {}: {reason}", kind.name())));
             }
-            let settled = settle(kind, problem, solution, settings, control)?;
+            let is_named = self.params.solver.is_some();
+            let settled = settle(kind, is_named, problem, solution, settings, control)?;
+            let kind = settled.kind;
             let cost = if let FromNu::Cost(found) = settled.solution.from_nu { found * costs[k] } else { costs[k] };
             let (mut machine, expansion) = finish(settled, shared.pairings[numbers[k]], cost);
             if let Some(reason) = kind.why_uncertified() {

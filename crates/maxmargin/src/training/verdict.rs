@@ -89,18 +89,22 @@ pub(super) fn in_units(settings: &Settings, problem: &MarginProblem<'_>) -> Sett
 
 /// A solution, the problem that it is one of, and how good it is.
 pub(super) struct Settled<'a> {
+    /// Who found it.
+    pub(super) kind: SolverKind,
     /// With what was found for its ν.
     pub(super) problem: MarginProblem<'a>,
     pub(super) solution: Solution,
     pub(super) evidence: Evidence,
 }
 
-/// Asks a solver until the certificate agrees with it, and says why it stopped.
+/// Asks a solver until the certificate agrees with it, and says why it stopped. Where a linear solver that was not named stalls on few
+/// rows, the whole kernel matrix is tried instead.
 ///
 /// # Errors
 /// As [`solver::supports`].
 pub(super) fn settle<'a>(
     kind: SolverKind,
+    is_named: bool,
     problem: MarginProblem<'a>,
     mut solution: Solution,
     settings: &Settings,
@@ -181,8 +185,21 @@ pub(super) fn settle<'a>(
             found.relative_gap <= LIMIT_GAP || is_nothing(own.as_ref().unwrap_or(&problem), &solution, found);
         solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
     }
+    let other = SolverKind::BlockSmo;
+    let has_other = !is_named && kind != other && problem.len() <= solver::WHOLE_ROWS;
+    if solution.stop == Stop::Stalled && has_other && solver::supports(other, &problem, settings).is_ok() {
+        let mut ask = |progress: Progress| control.poll(progress);
+        let second = solver::solve(other, &problem, &in_units(settings, &problem), &mut ask)?;
+        let mut settled = settle(other, true, problem.clone(), second, settings, control)?;
+        if settled.solution.stop == Stop::Converged {
+            settled.solution.notes = std::mem::take(&mut solution.notes);
+            let note = format!("{} stalled, so {} solved the whole kernel matrix", kind.name(), other.name());
+            settled.solution.notes.push(note);
+            return Ok(settled);
+        }
+    }
     let problem = own.unwrap_or_else(|| problem.with_found(FromNu::Nothing));
-    Ok(Settled { problem, solution, evidence })
+    Ok(Settled { kind, problem, solution, evidence })
 }
 
 /// (T.2) for classes that were trained together: the solver is asked until their one certificate agrees. What `lda` finds is the optimum
