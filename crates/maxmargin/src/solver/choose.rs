@@ -18,7 +18,9 @@ pub fn choose(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
     }
     let is_linear =
         problem.kernel().is_linear() && !problem.hard() && problem.nu().is_none() && problem.reach().is_none();
-    if is_linear && (rows > super::WHOLE_ROWS || columns <= rows || problem.loss() == Loss::Logistic) {
+    // Few full rows of many columns are a smaller problem as a kernel matrix.
+    let is_wide = rows <= super::WHOLE_ROWS && columns > rows && !is_sparse(problem);
+    if is_linear && (!is_wide || problem.loss() == Loss::Logistic) {
         return for_linear(problem);
     }
     if rows <= super::WHOLE_ROWS {
@@ -33,12 +35,22 @@ const MANY_COLUMNS: usize = 2000;
 /// The largest C‖x‖² at which one row at a time is soon done.
 const MILD: f64 = 100.0;
 
+/// How many numbers of a row are stored, on average.
+fn entries_a_row(problem: &MarginProblem<'_>) -> f64 {
+    let matrix = problem.points().matrix();
+    matrix.entries() as f64 / matrix.rows().max(1) as f64
+}
+
+/// Whether a row has few of many columns.
+fn is_sparse(problem: &MarginProblem<'_>) -> bool {
+    let columns = problem.columns();
+    entries_a_row(problem) <= SPARSE * columns as f64 && columns >= MANY_COLUMNS
+}
+
 /// A linear problem: one row at a time where each touches few of many weights, else Newton's method.
 fn for_linear(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
-    let matrix = problem.points().matrix();
-    let (rows, columns) = (problem.len(), problem.columns());
-    let entries = matrix.entries() as f64 / matrix.rows().max(1) as f64;
-    let sparse = entries <= SPARSE * columns as f64 && columns >= MANY_COLUMNS;
+    let (rows, columns, entries) = (problem.len(), problem.columns(), entries_a_row(problem));
+    let sparse = is_sparse(problem);
     let steepness = |i: usize| problem.costs()[i] * problem.points().squared_norm(problem.rows()[i]);
     let mild = || (0..rows).map(steepness).sum::<f64>() <= MILD * rows as f64;
     let (kind, reason) = if sparse && mild() {

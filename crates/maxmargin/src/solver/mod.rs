@@ -26,6 +26,7 @@ mod block_smo;
 mod cache;
 pub(crate) mod cholesky;
 mod choose;
+mod chunks;
 mod drift;
 pub(crate) mod dual_ascent;
 #[cfg(test)]
@@ -63,6 +64,7 @@ use crate::model::Activation;
 use crate::problem::{DualProblem, FromNu, MarginProblem, Norm, Recovered};
 pub(crate) use block_smo::{WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
+pub(crate) use chunks::solve_by_chunks;
 use smo::DualSolution;
 pub use start::{Snapshot, Start};
 

@@ -186,16 +186,26 @@ pub(super) fn settle<'a>(
         solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
     }
     let other = SolverKind::BlockSmo;
-    let has_other = !is_named && kind != other && problem.len() <= solver::WHOLE_ROWS;
-    if solution.stop == Stop::Stalled && has_other && solver::supports(other, &problem, settings).is_ok() {
+    if solution.stop == Stop::Stalled
+        && !is_named
+        && kind != other
+        && solver::supports(other, &problem, settings).is_ok()
+    {
         let mut ask = |progress: Progress| control.poll(progress);
-        let second = solver::solve(other, &problem, &in_units(settings, &problem), &mut ask)?;
-        let mut settled = settle(other, true, problem.clone(), second, settings, control)?;
-        if settled.solution.stop == Stop::Converged {
-            settled.solution.notes = std::mem::take(&mut solution.notes);
-            let note = format!("{} stalled, so {} solved the whole kernel matrix", kind.name(), other.name());
-            settled.solution.notes.push(note);
-            return Ok(settled);
+        let second = if problem.len() <= solver::WHOLE_ROWS {
+            Some(solver::solve(other, &problem, &in_units(settings, &problem), &mut ask)?)
+        } else {
+            let values = solution.decision_values.clone().unwrap_or_default();
+            solver::solve_by_chunks(&problem, settings, values, &mut ask)
+        };
+        if let Some(second) = second {
+            let mut settled = settle(other, true, problem.clone(), second, settings, control)?;
+            if settled.solution.stop == Stop::Converged {
+                settled.solution.notes = std::mem::take(&mut solution.notes);
+                let note = format!("{} stalled, so {} solved the rows that matter", kind.name(), other.name());
+                settled.solution.notes.push(note);
+                return Ok(settled);
+            }
         }
     }
     let problem = own.unwrap_or_else(|| problem.with_found(FromNu::Nothing));

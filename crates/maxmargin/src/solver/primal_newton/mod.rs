@@ -92,6 +92,11 @@ const LIKELY: f64 = 10.0;
 /// Multiplications of a step that is nearly free, and the part that a further one must leave of the gap to be worth it.
 const FREE_STEP: f64 = 4e5;
 const MORE_DIGITS: f64 = 0.1;
+/// The part of `Σ C_i` that is next to nothing, and the steps that a search has to find it all the same.
+const NEXT_TO_NOTHING: f64 = 1e-6;
+const STEPS_TO_NOTHING: u64 = 60;
+/// Steps without a smaller gap after which a search ends whose goal was met.
+const MORE_STEPS: u32 = 3;
 /// The part of a gradient that conjugate gradients may leave at first.
 const LEAST_ACCURACY: f64 = 0.3;
 
@@ -157,6 +162,8 @@ struct Search<'p, 'a> {
     longest: f64,
     /// How large decision values are.
     scale: f64,
+    /// Σ C_i
+    total: f64,
     /// The point to begin at, until the rows have been there.
     start: Option<Direction>,
     /// ‖g‖ at first.
@@ -207,6 +214,7 @@ impl<'p, 'a> Search<'p, 'a> {
             point: Direction::zero(problem.columns()),
             longest: problem.longest_row(),
             scale,
+            total: problem.costs.iter().sum(),
             start: None,
             first: None,
             steps: 0,
@@ -297,7 +305,8 @@ impl<'p, 'a> Search<'p, 'a> {
         let mut found = self.look(start.as_ref());
         let first = *self.first.get_or_insert(self.size(&found).sqrt());
         let (mut best, mut idle) = (f64::INFINITY, 0);
-        let mut last_measure = f64::INFINITY;
+        // Where the goal was last met, and the gap there.
+        let (mut met, mut last_measure) = (None, f64::INFINITY);
         let target = match goal {
             Goal::Settings(settings) => settings.linear_gap(),
             Goal::Rough => None,
@@ -329,18 +338,27 @@ impl<'p, 'a> Search<'p, 'a> {
                 // Of a smooth loss the last step is known before it is taken, below.
                 (Goal::Rough, _) => !self.problem.loss.is_smooth() && relative <= ROUGH_GAP,
             };
-            if done && !self.goes_on(goal, &found, &mut last_measure) {
-                return ControlFlow::Continue(Stop::Converged);
+            if done {
+                if !self.goes_on(goal, &found, &mut last_measure) {
+                    return ControlFlow::Continue(Stop::Converged);
+                }
+                met = Some((self.point.clone(), self.state.values.clone(), self.state.coefficients.clone()));
+            }
+            // A loss that is smoothed is not to be found where next to nothing is left of it.
+            let is_next_to_nothing = !self.problem.loss.is_smooth() && found.primal <= NEXT_TO_NOTHING * self.total;
+            if is_next_to_nothing && self.steps >= STEPS_TO_NOTHING && matches!(goal, Goal::Settings(_)) {
+                return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
             }
             if self.steps >= most_steps {
-                return ControlFlow::Continue(Stop::IterationLimit);
+                return ControlFlow::Continue(self.give_up(met, Stop::IterationLimit));
             }
             let size = self.size(&found);
             let measure = size.min(found.gap.abs());
             idle = if measure < best { 0 } else { idle + 1 };
             best = best.min(measure);
-            if idle >= if self.problem.loss.is_smooth() { PATIENCE } else { LONG_PATIENCE } {
-                return ControlFlow::Continue(Stop::Stalled);
+            let patience = if self.problem.loss.is_smooth() { PATIENCE } else { LONG_PATIENCE };
+            if idle >= if met.is_some() { MORE_STEPS } else { patience } {
+                return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
             }
             if !self.state.centres.is_empty() && 0.5 * size <= SMALL_BESIDE_GAP * found.gap.max(0.0) {
                 // (PN.3)
@@ -360,7 +378,9 @@ impl<'p, 'a> Search<'p, 'a> {
                 accuracy,
             };
             let direction = self.directions.find(&system, &mut self.passes, &mut poll)?;
-            let Some(direction) = direction else { return ControlFlow::Continue(Stop::Stalled) };
+            let Some(direction) = direction else {
+                return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
+            };
             poll()?;
             let gain = -0.5 * found.gradient.dot(&direction);
             if matches!(goal, Goal::Rough) && self.problem.loss.is_smooth() && gain <= ROUGH_GAIN * found.primal.abs() {
@@ -374,10 +394,18 @@ impl<'p, 'a> Search<'p, 'a> {
             found = self.step(&found, &direction);
             if !(found.primal.is_finite() && found.gradient.is_finite()) {
                 self.go_back(last);
-                return ControlFlow::Continue(Stop::Stalled);
+                return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
             }
             self.steps += 1;
         }
+    }
+
+    /// Why a search stops that gets no further: where its goal was met on the way, that is where it ends.
+    fn give_up(&mut self, met: Option<(Direction, Vec<f64>, Vec<f64>)>, stop: Stop) -> Stop {
+        let Some((point, values, coefficients)) = met else { return stop };
+        self.point = point;
+        (self.state.values, self.state.coefficients) = (values, coefficients);
+        Stop::Converged
     }
 
     /// Whether the search goes on though its goal is met: on small problems the last digits are nearly free, as long as each step brings
