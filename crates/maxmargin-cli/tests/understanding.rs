@@ -13,7 +13,7 @@ use tempfile::{TempDir, tempdir};
 fn with_models() -> TempDir {
     let folder = tempdir().unwrap();
     for line in [
-        "train iris -o pairs.mm --quiet",
+        "train iris --solver smo -o pairs.mm --quiet",
         "train iris -o rest.mm --kernel rbf --multiclass ovr --quiet",
         "train iris -o together.mm --multiclass crammer-singer --quiet",
         "train e1 -o e1.mm --hard --tolerance 1e-8 --quiet",

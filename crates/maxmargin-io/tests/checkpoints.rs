@@ -128,7 +128,7 @@ fn small() -> Checkpoint {
         }
     }
     let iris = embedded("iris").unwrap().select_rows(&[0, 1, 2, 50, 51, 52, 100, 101, 102]);
-    let training = TrainingParams::default().check().unwrap();
+    let training = TrainingParams { solver: Some(SolverKind::Smo), ..TrainingParams::default() }.check().unwrap();
     let model = training.fit(&iris, &Workers::none(), &mut Unattended).unwrap();
     let mut control = First(None);
     training.fit_from(&iris, Beginning::Model(&model), &Workers::none(), &mut control).unwrap();

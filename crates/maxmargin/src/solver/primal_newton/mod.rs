@@ -91,7 +91,7 @@ const ROUGH_GAP: f64 = 3e-2;
 const LIKELY: f64 = 10.0;
 /// Multiplications of a step that is nearly free, and the part that a further one must leave of the gap to be worth it.
 const FREE_STEP: f64 = 4e5;
-const MORE_DIGITS: f64 = 0.1;
+const MORE_DIGITS: f64 = 0.9;
 /// The part of `Σ C_i` that is next to nothing, and the steps that a search has to find it all the same.
 const NEXT_TO_NOTHING: f64 = 1e-6;
 const STEPS_TO_NOTHING: u64 = 60;
