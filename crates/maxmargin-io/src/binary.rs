@@ -87,7 +87,7 @@ impl Format {
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "libsvm" | "svm" | "svmlight" | "txt" => Some(Format::Libsvm),
-            "csv" => Some(Format::Csv),
+            "csv" | "tsv" => Some(Format::Csv),
             "npy" => Some(Format::Npy),
             "npz" => Some(Format::Npz),
             "parquet" | "pq" => Some(Format::Parquet),

@@ -226,10 +226,11 @@ impl<'s> Cutter<'s> {
 
     /// Where the last whole line or record of a text ends.
     fn end(&self, text: &[u8]) -> Option<usize> {
-        match self.separator {
+        let end = match self.separator {
             Some(separator) => last_record_end(text, separator),
             None => memrchr(b'\n', text).map(|end| end + 1),
-        }
+        };
+        end.filter(|&end| self.number > 0 || end >= self.first)
     }
 
     /// Reads some bytes; none at the end, or where the stream fails.

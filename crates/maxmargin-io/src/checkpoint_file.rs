@@ -30,7 +30,7 @@ use maxmargin::solver::{Snapshot, SolverKind};
 use serde::{Deserialize, Serialize};
 
 use crate::atomic::save_over;
-use crate::container::{self, Kind, Number, Tensor, Tensors};
+use crate::container::{self, Kind, MOST_ITERATIONS, Number, Tensor, Tensors};
 use crate::error::Error;
 
 /// The way out when a file is something else.
@@ -216,11 +216,17 @@ fn states(states: Vec<State>, tensors: &Tensors<'_>) -> Result<Vec<MachineState>
                 let point = bias.map(|bias| numbers.next().map(|weights| (weights, bias))).transpose()?;
                 MachineState::Untouched { alpha, point }
             }
+            State::Running { iterations, .. } if iterations > MOST_ITERATIONS => {
+                return Err(format!("it claims {iterations} iterations"));
+            }
             State::Running { solver, iterations, lists } => {
                 let (alpha, gradient, numbers) = (numbers.next()?, numbers.next()?, numbers.next()?);
                 // As many as are there: a claim of more ends at the last one.
                 let lists = (0..lists).map(|_| whole.next()).collect::<Result<_, _>>()?;
                 MachineState::Running { solver, snapshot: Snapshot { iterations, alpha, gradient, lists, numbers } }
+            }
+            State::Finished { machine, .. } if machine.iterations > MOST_ITERATIONS => {
+                return Err(format!("it claims {} iterations", machine.iterations));
             }
             State::Finished { solver, linear, mut machine } => {
                 let expansion = by_row(whole.next()?, numbers.next()?)?;
@@ -289,5 +295,38 @@ impl<T: Number> Taken<T> {
     /// How many have not been taken.
     fn left(&self) -> usize {
         self.offsets.len() - 1 - self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checkpoint(iterations: u64) -> Checkpoint {
+        let snapshot = Snapshot {
+            iterations,
+            alpha: vec![0.5],
+            gradient: vec![1.0],
+            lists: vec![vec![u64::MAX], vec![]],
+            numbers: vec![0.0; 4],
+        };
+        let machines = vec![MachineState::Running { solver: SolverKind::Smo, snapshot }];
+        Checkpoint { fingerprint: "f".into(), parameters: Vec::new(), machines }
+    }
+
+    #[test]
+    fn a_forged_checkpoint_of_more_iterations_than_can_be_counted_is_refused() {
+        let load = |iterations: u64| {
+            checkpoint_from_bytes(&checkpoint_to_bytes(&checkpoint(iterations)).unwrap(), "t").map(drop)
+        };
+        assert!(load(1 << 44).is_ok());
+        assert!(load((1 << 44) + 1).unwrap_err().to_string().ends_with("it claims 17592186044417 iterations"));
+        assert!(load(u64::MAX).is_err());
+    }
+
+    #[test]
+    fn padding_other_than_blanks_is_refused() {
+        let bytes = checkpoint_to_bytes(&checkpoint(7)).unwrap();
+        container::tests::refuses_other_padding(&bytes, &|bytes| checkpoint_from_bytes(bytes, "t").map(drop));
     }
 }

@@ -11,6 +11,10 @@ use serde_json::value::RawValue;
 
 use crate::error::Error;
 
+/// The most iterations that a machine of a file may claim: what is added to them, and their sum over a million machines, does
+/// not overflow. No training comes near.
+pub(crate) const MOST_ITERATIONS: u64 = 1 << 44;
+
 /// A kind of file.
 pub(crate) struct Kind<'a> {
     /// The entry of the metadata that is ours.
@@ -27,6 +31,7 @@ pub(crate) struct Kind<'a> {
 
 /// What stands in the metadata.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Header<'a> {
     format: u32,
     program: String,
@@ -80,8 +85,9 @@ pub(crate) fn from_bytes<'a>(kind: &Kind<'_>, bytes: &'a [u8], name: &str) -> Re
     let refuse = |what: String, help: &str| Error::OwnFile { path: name.to_string(), what, help: help.to_string() };
     let not_ours = |what: String| refuse(what, kind.when_other);
     let damaged = |what: String| damaged(kind, name, &what);
-    let (_, metadata) = SafeTensors::read_metadata(bytes)
+    let (length, metadata) = SafeTensors::read_metadata(bytes)
         .map_err(|error| not_ours(format!("this is no {noun} file, or only a part of one ({error})")))?;
+    check_padding(bytes.get(8..8 + length).unwrap_or_default()).map_err(damaged)?;
     let file = SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
     let text = metadata
         .metadata()
@@ -104,6 +110,18 @@ pub(crate) fn from_bytes<'a>(kind: &Kind<'_>, bytes: &'a [u8], name: &str) -> Re
         return Err(damaged("its checksum does not match".into()));
     }
     Ok((content.get().to_string(), Tensors(tensors)))
+}
+
+/// Checks the header up to the tensors: nothing before its text, and after it as many blanks as fill eight bytes. The checksum
+/// does not cover them.
+fn check_padding(header: &[u8]) -> Result<(), String> {
+    let text = header.iter().rposition(|&byte| byte == b'}').map_or(0, |last| last + 1);
+    let padding = &header[text..];
+    let is_ours = header.first() == Some(&b'{') && header.len().is_multiple_of(8);
+    match is_ours && padding.len() < 8 && padding.iter().all(|&byte| byte == b' ') {
+        true => Ok(()),
+        false => Err("its header is filled up with something else than blanks".into()),
+    }
 }
 
 /// The error of a file that is damaged.
@@ -232,6 +250,35 @@ impl Tensors<'_> {
         match self.0.get(name).map(TensorView::dtype) {
             Some(Dtype::F32) => self.numbers::<f32>(name, None).map(Values::from),
             _ => self.numbers::<f64>(name, None).map(Values::from),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Tries every other way to fill up the header of a file.
+    pub(crate) fn refuses_other_padding(bytes: &[u8], load: &dyn Fn(&[u8]) -> Result<(), Error>) {
+        assert!(load(bytes).is_ok());
+        let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        let (header, tensors) = (&bytes[8..8 + length], &bytes[8 + length..]);
+        let text = std::str::from_utf8(header).unwrap().trim_end();
+        let file = |header: &str| [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), tensors].concat();
+        let blanks = text.len().next_multiple_of(8) - text.len();
+        assert_eq!(file(&format!("{text}{}", " ".repeat(blanks))), bytes);
+        let fill = |byte: char, count: usize| byte.to_string().repeat(count);
+        for byte in ['\0', '\t', '\n', '\r', 'x', '\u{7f}'] {
+            let count = if blanks == 0 { 8 } else { blanks };
+            assert!(load(&file(&format!("{text}{}", fill(byte, count)))).is_err(), "{byte:?}");
+        }
+        for header in [
+            format!("{text}{}", fill(' ', blanks + 8)),
+            format!("{text}{}", fill(' ', blanks + 1)),
+            format!("{}{text}", fill(' ', blanks + 8)),
+            format!("{}{text}{}", fill(' ', 8), fill(' ', blanks)),
+        ] {
+            assert!(load(&file(&header)).is_err(), "{header:?}");
         }
     }
 }

@@ -36,6 +36,8 @@ pub struct DataWriter {
     out: Out,
     rows: u64,
     columns: usize,
+    /// What stands between the cells of CSV.
+    separator: char,
     /// What the format has no place for, once there was some.
     lost: Vec<&'static str>,
 }
@@ -63,7 +65,10 @@ impl DataWriter {
             Format::Parquet => Out::Parquet(Box::new(ParquetWriter::create(path)?)),
             Format::Cache => Out::Cache(Box::new(CacheWriter::create(path)?)),
         };
-        Ok(DataWriter { format, out, rows: 0, columns: 0, lost: Vec::new() })
+        // A name that says tabs is read by tabs.
+        let is_tsv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
+        let separator = if is_tsv { '\t' } else { ',' };
+        Ok(DataWriter { format, out, rows: 0, columns: 0, separator, lost: Vec::new() })
     }
 
     /// Adds rows.
@@ -78,6 +83,12 @@ impl DataWriter {
                 help: "give all rows the same columns".into(),
             });
         }
+        if data.columns() == 0 && !matches!(self.format, Format::Libsvm | Format::Cache | Format::Csv) {
+            return Err(Error::NotWritable {
+                what: format!("data without columns cannot be written as {}", self.format.name()),
+                help: "write LIBSVM text, which has rows of only a label".into(),
+            });
+        }
         self.columns = data.columns();
         for what in losses(data, self.format) {
             if !self.lost.contains(&what) {
@@ -86,8 +97,12 @@ impl DataWriter {
         }
         match &mut self.out {
             Out::Text(out) => {
-                let rows = if self.format == Format::Csv { csv_rows } else { libsvm_rows };
-                rows(data, out, first).map_err(|error| match error {
+                let written = if self.format == Format::Csv {
+                    csv_rows(data, out, first, self.separator)
+                } else {
+                    libsvm_rows(data, out, first)
+                };
+                written.map_err(|error| match error {
                     Error::Write { kind, .. } => out.get_ref().write_error(kind.into()),
                     other => other,
                 })?;

@@ -29,7 +29,7 @@ use maxmargin::model::ModelParts;
 use maxmargin::problem::Norm;
 use maxmargin::training::Penalty;
 
-use crate::container::{self, Kind, Tensor, Tensors};
+use crate::container::{self, Kind, MOST_ITERATIONS, Tensor, Tensors};
 use crate::error::Error;
 use crate::foreign::{ForeignModel, liblinear_model_from_text, libsvm_model_from_text};
 use crate::save_atomically;
@@ -114,6 +114,9 @@ pub fn model_from_bytes(bytes: &[u8], name: &str) -> Result<Model, Error> {
     let most = if tensors.shape("vectors.values").is_some() { u32::MAX as usize - 1 } else { MOST_COLUMNS };
     if parts.columns > most {
         return Err(damaged(format!("it claims {} columns, more than {most}", parts.columns)));
+    }
+    if let Some(machine) = parts.machines.iter().find(|machine| machine.iterations > MOST_ITERATIONS) {
+        return Err(damaged(format!("it claims {} iterations", machine.iterations)));
     }
     fill(&mut parts, &tensors).map_err(damaged)?;
     Model::new(parts).map_err(|error| damaged(error.to_string()))
@@ -321,6 +324,41 @@ mod tests {
         let bytes = model_to_bytes(&model).unwrap();
         for length in 0..bytes.len() {
             assert!(model_from_bytes(&bytes[..length], "cut.mm").is_err(), "the first {length} bytes");
+        }
+    }
+
+    #[test]
+    fn padding_other_than_blanks_is_refused() {
+        let model = train(&embedded("e3").unwrap(), TrainingParams::default());
+        container::tests::refuses_other_padding(&model_to_bytes(&model).unwrap(), &|bytes| {
+            model_from_bytes(bytes, "t").map(drop)
+        });
+    }
+
+    #[test]
+    fn the_words_of_the_json_parser_pass_no_control_character_on() {
+        let name = "a\u{7f}\u{85}\u{1}\n\u{1b}[2J";
+        let json = serde_json::to_string(name).unwrap();
+        let model = train(&embedded("e3").unwrap(), TrainingParams::default());
+        let content = serde_json::to_string(model.parts()).unwrap();
+        let loss = content.find("\"loss\":").unwrap() + 7;
+        let end = loss + content[loss..].find(',').unwrap();
+        let contents =
+            [format!("{{{json}:1}}"), json.clone(), format!("{}{json}{}", &content[..loss], &content[end..])];
+        for content in contents {
+            let bytes = container::to_bytes(&MODEL, content, &[]).unwrap();
+            let error = model_from_bytes(&bytes, "t").unwrap_err();
+            let told = format!("{error} {}", error.help());
+            assert!(!told.contains(char::is_control), "{told:?}");
+        }
+        // The parser's words on the header itself, and on that of the file around it.
+        let header = format!("{{\"format\":1,{json}:2}}");
+        let around = format!("{{\"__metadata__\":{{\"maxmargin\":{}}}}}", serde_json::to_string(&header).unwrap());
+        for header in [around, format!("{{{json}:{json}}}")] {
+            let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+            bytes.extend(header.bytes());
+            let told = model_from_bytes(&bytes, "t").unwrap_err().to_string();
+            assert!(!told.contains(char::is_control), "{told:?}");
         }
     }
 

@@ -442,6 +442,13 @@ impl NpzWriter {
                 help: "give all rows the same columns".into(),
             });
         }
+        // Texts are filled up with zeros, which are taken off again.
+        if let Some(class) = data.labels().classes().iter().find(|class| class.text().ends_with('\0')) {
+            return Err(Error::NotWritable {
+                what: format!("the label {} cannot be written as npz", quoted(class.text())),
+                help: "write Parquet or a cache instead, or choose labels that do not end in a zero byte".into(),
+            });
+        }
         let mut of_class = Vec::with_capacity(data.labels().classes().len());
         for class in data.labels().classes() {
             let place = *self.places.entry(class.text().into()).or_insert_with(|| {

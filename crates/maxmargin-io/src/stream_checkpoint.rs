@@ -116,6 +116,12 @@ mod tests {
     }
 
     #[test]
+    fn padding_other_than_blanks_is_refused() {
+        let bytes = stream_checkpoint_to_bytes(&learner().snapshot()).unwrap();
+        container::tests::refuses_other_padding(&bytes, &|bytes| stream_checkpoint_from_bytes(bytes, "t").map(drop));
+    }
+
+    #[test]
     fn every_prefix_and_every_flipped_bit_is_refused() {
         let bytes = stream_checkpoint_to_bytes(&learner().snapshot()).unwrap();
         for length in 0..bytes.len() {

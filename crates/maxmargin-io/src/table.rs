@@ -85,6 +85,8 @@ pub(crate) struct Table {
     first_end: usize,
     /// The columns' names; without a header none.
     names: Vec<String>,
+    /// Whether the header names a column that is not the label.
+    is_named: bool,
     label: Option<usize>,
     /// The columns that are not the label, in the order of the data set.
     features: Vec<usize>,
@@ -148,6 +150,7 @@ impl Table {
             first_line: Place::new(&block, start).line,
             first_end: span.next,
             names: Vec::new(),
+            is_named: false,
             label: None,
             features: Vec::new(),
             chosen: options.columns.clone(),
@@ -160,6 +163,8 @@ impl Table {
         if !options.unlabelled {
             table.label = Some(options.label.as_deref().map_or(Ok(width - 1), |name| table.find(name))?);
         }
+        let is_named = |(place, cell): (usize, &str)| Some(place) != table.label && !cell.trim().is_empty();
+        table.is_named = header && first.iter().enumerate().any(is_named);
         table.features = match &table.chosen {
             Some(names) => names.iter().map(|name| table.find(name)).collect::<Result<_, _>>()?,
             None => (0..width).filter(|&place| Some(place) != table.label).collect(),
@@ -259,7 +264,7 @@ impl Table {
 
     /// The names of the columns of the data set; none when the file has none and nothing makes them needed.
     pub(crate) fn feature_names(&self) -> Option<Vec<String>> {
-        if !self.header && self.chosen.is_none() && self.is_dense() {
+        if !self.is_named && self.chosen.is_none() && self.is_dense() {
             return None;
         }
         let mut names = Vec::new();

@@ -25,9 +25,17 @@ pub fn write_libsvm(data: &Dataset, out: &mut impl Write) -> Result<(), Error> {
 /// Rows of LIBSVM text; the first ones tell the number of columns.
 pub(crate) fn libsvm_rows(data: &Dataset, out: &mut impl Write, first: bool) -> Result<(), Error> {
     let matrix = data.matrix();
-    for class in data.labels().classes() {
+    let first_label = data.labels().codes().first().filter(|_| first);
+    for (code, class) in data.labels().classes().iter().enumerate() {
         let text = written(class);
-        if text.is_empty() || text.chars().any(|c| c == ':' || c == '#' || c == '\n' || c == '\0' || blank(c)) {
+        // The first word of a file must not look like the beginning of another one; and without columns, a comma like CSV.
+        let is_separated = |text: &str| text.contains([',', ';']) || text.contains(char::is_whitespace);
+        let misleads =
+            first_label == Some(&(code as u32)) && is_misleading(text) || data.columns() == 0 && is_separated(text);
+        if misleads
+            || text.is_empty()
+            || text.chars().any(|c| c == ':' || c == '#' || c == '\n' || c == '\0' || blank(c))
+        {
             return Err(Error::NotWritable {
                 what: format!("the label {} cannot be written as LIBSVM text", quoted(class.text())),
                 help: "write CSV, or choose labels of one word without : and #".into(),
@@ -50,7 +58,9 @@ pub(crate) fn libsvm_rows(data: &Dataset, out: &mut impl Write, first: bool) -> 
                 push(&mut line, format_args!(" {}:{}", column + 1, Shortest(value)));
             }
         });
-        if row == 0 && first && !last_is_held && data.columns() > 0 {
+        // A first row of only a label does not tell that this is LIBSVM text.
+        let is_bare = row == 0 && !line.contains(':');
+        if row == 0 && first && (!last_is_held || is_bare) && data.columns() > 0 {
             push(&mut line, format_args!(" {}:0", data.columns()));
         }
         line.push('\n');
@@ -61,18 +71,18 @@ pub(crate) fn libsvm_rows(data: &Dataset, out: &mut impl Write, first: bool) -> 
 
 /// Writes CSV with commas: a header where the columns have names, a row a line, the label last and called `label`.
 ///
-/// Weights and group numbers have no place in it and are left out. Columns without names are named by their numbers
-/// when the first label is the text `label`, since that row would read as a header.
+/// Weights and group numbers have no place in it and are left out. Where the first label is the text `label`, that row would
+/// read as a header, so one of empty names is written before it.
 ///
 /// # Errors
-/// When there are no columns, a label reads as a missing value or has blanks around it, or the stream fails.
+/// When there are no columns, a label reads as a missing value, a label or a name has blanks around it, or the stream fails.
 pub fn write_csv(data: &Dataset, out: &mut impl Write) -> Result<(), Error> {
-    csv_rows(data, out, true)?;
+    csv_rows(data, out, true, ',')?;
     Ok(out.flush()?)
 }
 
 /// Rows of CSV; the first ones come with the header, where there is one.
-pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool) -> Result<(), Error> {
+pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool, separator: char) -> Result<(), Error> {
     if data.columns() == 0 {
         return Err(Error::NotWritable {
             what: "data without columns cannot be written as CSV".into(),
@@ -88,12 +98,27 @@ pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool) -> Res
             });
         }
     }
+    for name in data.names().unwrap_or_default() {
+        if name.trim().is_empty() || name.trim() != name || name.contains('\0') {
+            return Err(Error::NotWritable {
+                what: format!("the column name {} cannot be written as CSV", quoted(name)),
+                help: "choose names that are not empty and have no blanks around them, or write Parquet".into(),
+            });
+        }
+    }
     let mut line = String::new();
-    // Without a header, a first row labelled `label` would be taken for one.
+    // Without a header, a first row labelled `label` would be taken for one. Names that are empty are none.
     let needs_header = data.rows() > 0 && data.labels().get(0).text() == "label";
     if first && (data.names().is_some() || needs_header) {
-        let names: Vec<String> = (0..data.columns()).map(|column| data.name(column)).collect();
-        names.iter().for_each(|name| push_cell(&mut line, name, ','));
+        let none = vec![String::new(); if data.names().is_some() { 0 } else { data.columns() }];
+        let names = data.names().unwrap_or(&none);
+        for (place, name) in names.iter().enumerate() {
+            if place == 0 && is_misleading(name) {
+                push_quoted(&mut line, name, separator);
+            } else {
+                push_cell(&mut line, name, separator);
+            }
+        }
         let mut label = "label".to_string();
         while names.contains(&label) {
             label.push('_');
@@ -104,7 +129,7 @@ pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool) -> Res
     for row in 0..data.rows() {
         line.clear();
         for value in data.matrix().row(row) {
-            push(&mut line, format_args!("{},", Shortest(value)));
+            push(&mut line, format_args!("{}{separator}", Shortest(value)));
         }
         push_cell(&mut line, written(data.labels().get(row)), '\n');
         out.write_all(line.as_bytes())?;
@@ -126,15 +151,25 @@ fn push(line: &mut String, text: fmt::Arguments) {
     let _ = fmt::Write::write_fmt(line, text);
 }
 
+/// Whether a file that begins with this word would be taken for one that is no text, or lose the beginning of the word.
+fn is_misleading(word: &str) -> bool {
+    let magic = ["\u{feff}", "maxmargin-cache", "BZh", "PK\u{3}\u{4}", "PAR1"];
+    magic.iter().any(|magic| word.starts_with(magic))
+}
+
 /// Appends a cell, in quotes where it needs them.
 fn push_cell(line: &mut String, text: &str, end: char) {
     if text.is_empty() || text.contains([',', ';', '\t', '"', '\n', '\r']) {
-        line.push('"');
-        line.push_str(&text.replace('"', "\"\""));
-        line.push('"');
-    } else {
-        line.push_str(text);
+        return push_quoted(line, text, end);
     }
+    line.push_str(text);
+    line.push(end);
+}
+
+fn push_quoted(line: &mut String, text: &str, end: char) {
+    line.push('"');
+    line.push_str(&text.replace('"', "\"\""));
+    line.push('"');
     line.push(end);
 }
 

@@ -108,7 +108,6 @@ const OF_LIBSVM: &[Case] = &[
     ("rho 0.25", "rho", "m:9:1: found 0 numbers of rho, expected 1, for 2 classes", OTHER),
     ("rho 0.25\n", "", "m:8:1: found `SV`, expected the entry rho before it", OTHER),
     ("rho 0.25", "rho x", r#"m:6:1: found "x", expected numbers"#, OTHER),
-    ("label 1 -1", "label 1 1", "m:11:1: found a label that comes twice, expected each label once", OTHER),
     (
         "label 1 -1",
         "label 1",
@@ -257,7 +256,6 @@ const OF_THREE: &[Case] = &[
     ("coef0 1", "coef0 nan", r#"m:5:1: found "nan", expected a finite number"#, OTHER),
     ("degree 2", "degree -1", r#"m:3:1: found "-1", expected a whole number"#, OTHER),
     ("rho 0 0 0", "rho 0 0", "m:11:1: found 2 numbers of rho, expected 3, for 3 classes", OTHER),
-    ("label 1 2 3", "label 1 2 2", "m:14:1: found a label that comes twice, expected each label once", OTHER),
     ("1 1 1:1", "1 1:1", r#"m:12:1: found "1:1", expected coefficients before the vector"#, OTHER),
     (
         "polynomial",
@@ -296,7 +294,6 @@ const OF_LIBLINEAR: &[Case] = &[
     ("nr_class 2", "nr_class two", r#"m:2:1: found "two", expected a number of classes"#, OTHER),
     ("nr_class 2", "nr_class 2 2", "m:2:1: found 2 words, expected a number of classes", OTHER),
     ("label -1 1", "label 1", "m:6:1: found 1 labels, expected 2 of them", OTHER),
-    ("label -1 1", "label 1 1", "m:10:1: found a label that comes twice, expected each label once", OTHER),
     ("label -1 1", "label a b", r#"m:3:1: found "a", expected whole numbers"#, OTHER),
     ("label -1 1\n", "", "m:5:1: found 0 labels, expected 2 of them", OTHER),
     ("label -1 1", "label 0.5 1", r#"m:3:1: found "0.5", expected whole numbers"#, OTHER),
@@ -404,5 +401,5 @@ fn a_flipped_bit_is_refused_unless_what_it_makes_is_a_model_too() {
         }
         counts.push(accepted);
     }
-    assert_eq!(counts, [69, 76, 21, 47, 18]);
+    assert_eq!(counts, [70, 80, 21, 48, 18]);
 }

@@ -184,6 +184,27 @@ fn other_files_and_newer_formats_are_refused_by_name() {
 }
 
 #[test]
+fn no_byte_of_a_cache_is_padding_that_could_be_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small.mmc");
+    small(&path);
+    let bytes = fs::read(&path).unwrap();
+    let is_read = |bytes: &[u8]| CacheFile::from_bytes(bytes.to_vec(), "t").and_then(|file| file.read()).is_ok();
+    assert!(is_read(&bytes));
+    for place in 0..bytes.len() {
+        for other in
+            [0, 1, b' ', b'\t', b'\n', 0x7f, 0xff, bytes[place] ^ 1].into_iter().filter(|&byte| byte != bytes[place])
+        {
+            let mut changed = bytes.clone();
+            changed[place] = other;
+            assert!(!is_read(&changed), "byte {place} as {other}");
+        }
+        // Nor can one be added.
+        assert!(!is_read(&[&bytes[..place], b" ", &bytes[place..]].concat()), "a blank at {place}");
+    }
+}
+
+#[test]
 fn what_is_not_finished_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.mmc");

@@ -205,3 +205,38 @@ fn decision_values_are_those_that_the_programs_gave_themselves() {
         }
     }
 }
+
+#[test]
+fn a_model_whose_labels_are_equal_as_numbers_loads_from_the_file_that_it_was_written_to() {
+    let (two, three) = (iris(["-1", "1", "1"]), iris(["3", "-2", "10"]));
+    // Those who know their classes themselves, as the Python package does, may tell these apart.
+    let renamed = |model: Model, names: &[&str]| {
+        let mut parts = model.parts().clone();
+        parts.classes = names.iter().map(|name| Label::new(*name)).collect();
+        Model::new(parts).unwrap()
+    };
+    let base = TrainingParams::default;
+    let ovr = || TrainingParams { multiclass: Some(Multiclass::OneVsRest), ..base() };
+    let layout = LiblinearLayout::default;
+    for (names, kernel) in [(["1", "1.0"], rbf()), (["+1", "1"], KernelParams::Linear)] {
+        let model = renamed(fit(&two, TrainingParams { kernel, ..base() }), &names);
+        let text = libsvm_model_to_text(&model, LibsvmLayout::default()).unwrap();
+        assert!(text.contains("\nlabel 1 1\n"), "{text}");
+        assert_same(&two, &model, &libsvm_model_from_text(&text, "m").unwrap(), "libsvm");
+        if model.parts().kernel.is_linear() {
+            let text = liblinear_model_to_text(&model, layout()).unwrap();
+            assert_same(&two, &model, &liblinear_model_from_text(&text, "m").unwrap(), "liblinear");
+        }
+    }
+    let names = ["1", "1.0", "2"];
+    let model = renamed(fit(&three, TrainingParams { kernel: rbf(), ..base() }), &names);
+    let text = libsvm_model_to_text(&model, LibsvmLayout::default()).unwrap();
+    assert_same(&three, &model, &libsvm_model_from_text(&text, "m").unwrap(), "three");
+    let model = renamed(fit(&three, ovr()), &names);
+    let text = liblinear_model_to_text(&model, layout()).unwrap();
+    assert_same(&three, &model, &liblinear_model_from_text(&text, "m").unwrap(), "three, liblinear");
+    // Labels that others have written as numbers with a point.
+    let text = text.replacen("label 1 1 2", "label 1.0 +2 3e0", 1);
+    let labels = liblinear_model_from_text(&text, "m").unwrap();
+    assert_eq!(labels.classes().iter().map(Label::text).collect::<Vec<_>>(), ["1", "2", "3"]);
+}

@@ -71,10 +71,7 @@ pub fn liblinear_model_from_text(text: &str, path: &str) -> Result<Model, Error>
                 }
                 count = Some(classes);
             }
-            "label" => {
-                let label = |word: &&str| lines.number(word, "whole numbers");
-                labels = words.iter().map(label).collect::<Result<Vec<i64>, Error>>()?;
-            }
+            "label" => labels = lines.labels(&words)?,
             "nr_feature" => {
                 let columns: usize = lines.single(&words, "a number of columns")?;
                 if columns > MOST_COLUMNS {
@@ -113,9 +110,8 @@ pub fn liblinear_model_from_text(text: &str, path: &str) -> Result<Model, Error>
             None => rho.map_or(0.0, |rho| -rho),
         })
         .collect();
-    let Some((classes, places)) = sorted(&labels) else {
-        return Err(lines.fault("a label that comes twice", "each label once"));
-    };
+    // Of two classes the file names the positive one first.
+    let (classes, places) = sorted(&labels, count == 2);
     let signed = |k: usize, sign: f64| (weights[k].iter().map(|w| sign * w).collect::<Vec<f64>>(), sign * biases[k]);
     let functions: Vec<(Pairing, (Vec<f64>, f64))> = match task {
         Task::Classification if count == 2 => {

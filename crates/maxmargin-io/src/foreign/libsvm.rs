@@ -106,9 +106,7 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
     let columns = vectors.columns;
     let matrix = vectors.matrix(path)?;
     let coefficients = vectors.coefficients;
-    let Some((classes, places)) = sorted(&labels) else {
-        return Err(lines.fault("a label that comes twice", "each label once"));
-    };
+    let (classes, places) = sorted(&labels, false);
     let mut starts = vec![0];
     sizes.iter().for_each(|size| starts.push(starts[starts.len() - 1] + size));
     let mut machines = Vec::new();
@@ -201,10 +199,7 @@ impl Head {
             }
             "total_sv" => self.total = Some(lines.single(words, "a number of vectors")?),
             "rho" => self.rho = Some(lines.numbers(words, words.len(), "numbers")?),
-            "label" => {
-                let label = |word: &&str| lines.number(word, "whole numbers");
-                self.labels = Some(words.iter().map(label).collect::<Result<_, _>>()?);
-            }
+            "label" => self.labels = Some(lines.labels(words)?),
             "nr_sv" => {
                 let size = |word: &&str| lines.number(word, "numbers of vectors");
                 self.sizes = Some(words.iter().map(size).collect::<Result<_, _>>()?);

@@ -138,6 +138,19 @@ impl<'t> Lines<'t> {
         Ok(())
     }
 
+    /// The labels of an entry: whole numbers, however they are written.
+    fn labels(&self, words: &[&str]) -> Result<Vec<i64>, Error> {
+        let whole = |word: &str| {
+            let number: f64 = word.parse().ok().filter(|number: &f64| number.fract() == 0.0)?;
+            (number.abs() <= 9e15).then_some(number as i64)
+        };
+        let label = |word: &&str| match word.parse().ok().or_else(|| whole(word)) {
+            Some(label) => Ok(label),
+            None => Err(self.fault(&quoted(word), "whole numbers")),
+        };
+        words.iter().map(label).collect()
+    }
+
     /// The only number of an entry, which is finite.
     fn single_finite(&self, words: &[&str]) -> Result<f64, Error> {
         match words {
@@ -230,15 +243,18 @@ impl Read {
 
 /// Labels that both programs keep as whole numbers, sorted as our models have them: for each place in the file its place among the
 /// classes.
-fn sorted(labels: &[i64]) -> Option<(Vec<Label>, Vec<usize>)> {
+///
+/// A model may tell `1` from `1.0`, and then its file names one number twice. Both programs read that, so it is read here:
+/// such classes keep their order, or have it turned round where `last_first` says that the file has it so.
+fn sorted(labels: &[i64], last_first: bool) -> (Vec<Label>, Vec<usize>) {
     let mut order: Vec<usize> = (0..labels.len()).collect();
-    order.sort_by_key(|&place| labels[place]);
-    if order.windows(2).any(|pair| labels[pair[0]] == labels[pair[1]]) {
-        return None;
+    if last_first {
+        order.reverse();
     }
+    order.sort_by_key(|&place| labels[place]);
     let mut places = vec![0; labels.len()];
     order.iter().enumerate().for_each(|(class, &place)| places[place] = class);
-    Some((order.iter().map(|&place| Label::new(labels[place].to_string())).collect(), places))
+    (order.iter().map(|&place| Label::new(labels[place].to_string())).collect(), places)
 }
 
 /// A model that cannot be written.
@@ -305,9 +321,10 @@ mod tests {
 
     #[test]
     fn labels_are_sorted_and_their_places_kept() {
-        let (labels, places) = sorted(&[3, -1, 2]).unwrap();
+        let (labels, places) = sorted(&[3, -1, 2], false);
         assert_eq!(labels.iter().map(Label::text).collect::<Vec<_>>(), ["-1", "2", "3"]);
         assert_eq!(places, [2, 0, 1]);
-        assert!(sorted(&[1, 1]).is_none());
+        assert_eq!(sorted(&[1, 0, 1], false).1, [1, 0, 2]);
+        assert_eq!(sorted(&[1, 1], true).1, [1, 0]);
     }
 }

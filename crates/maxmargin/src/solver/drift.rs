@@ -1,7 +1,7 @@
 //! How far a gradient that is updated, never computed anew, may have drifted.
 
 /// Updates between two looks at the gradient's true size.
-const LOOK_EVERY: u32 = 64;
+const LOOK_EVERY: u64 = 64;
 
 /// A bound on the rounding error that updates `g_k += d K_ik` may have left in each component of a gradient.
 ///
@@ -16,7 +16,7 @@ pub(super) struct Drift {
     error: f64,
     /// At least the largest |g_k|.
     size: f64,
-    updates: u32,
+    updates: u64,
     /// √ of the largest diagonal entry.
     reach: f64,
 }
@@ -41,19 +41,21 @@ impl Drift {
     /// A variable with this diagonal entry has moved by `delta`, and the gradient with it.
     pub(super) fn add(&mut self, delta: f64, diagonal: f64, gradient: &[f64]) {
         let added = self.change(delta, diagonal);
-        self.updates += 1;
+        self.updates = self.updates.saturating_add(1);
         self.size = if self.updates.is_multiple_of(LOOK_EVERY) { largest(gradient) } else { self.size + added };
         self.error += f64::EPSILON * (added + self.size); // (D.7)
     }
 
     /// What has gathered since the gradient was computed anew: the error, the size and the updates.
     pub(super) fn gathered(&self) -> (f64, f64, u64) {
-        (self.error, self.size, u64::from(self.updates))
+        (self.error, self.size, self.updates)
     }
 
-    /// Puts back what had gathered.
+    /// Puts back what had gathered. What is no bound comes from a file that was not written by us: then nothing is known of
+    /// the error, and the gradient is computed anew.
     pub(super) fn restore(&mut self, (error, size, updates): (f64, f64, u64)) {
-        (self.error, self.size, self.updates) = (error, size, updates as u32);
+        let bound = |number: f64| if number >= 0.0 { number } else { f64::INFINITY };
+        (self.error, self.size, self.updates) = (bound(error), bound(size), updates);
     }
 
     /// The bound (D.7).
@@ -69,6 +71,23 @@ fn largest(gradient: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_forged_checkpoint_overflows_no_count_and_hides_no_error() {
+        for updates in [u64::MAX, u64::MAX - 1, u64::from(u32::MAX), 1 << 32] {
+            let mut drift = Drift::new(&[1.0], &[1.0]);
+            drift.restore((0.5, 2.0, updates));
+            (0..3).for_each(|_| drift.add(0.1, 1.0, &[1.0]));
+            assert_eq!(drift.gathered().2, updates.saturating_add(3));
+            assert!(drift.error() >= 0.5);
+        }
+        for forged in [-1.0, f64::NAN, f64::NEG_INFINITY, f64::INFINITY] {
+            let mut drift = Drift::new(&[1.0], &[1.0]);
+            drift.restore((forged, forged, 0));
+            drift.add(0.1, 1.0, &[1.0]);
+            assert_eq!(drift.error(), f64::INFINITY, "{forged}");
+        }
+    }
 
     #[test]
     fn the_bound_covers_rows_that_are_larger_than_those_that_move() {
