@@ -25,9 +25,10 @@ from small_table import write_small_table
 # Seconds after which scikit-learn's steps end, about; and after which ours do.
 THEIR_SECONDS = 2.0
 OUR_SECONDS = 20.0
-# Steps by which it is found out how many scikit-learn takes in that time.
-PROBED_STEPS = 2000
-# A fit is repeated within a round until so many seconds have passed, so that short ones are not a matter of one clock tick.
+# Steps, and passes of LinearSVC, from which on it is found out how many scikit-learn takes in that time.
+FIRST_STEPS = 10_000
+FIRST_SWEEPS = 1_000
+# A fit is repeated within a round until so many seconds have passed: short ones are no matter of one clock tick.
 SECONDS_A_TURN = 0.02
 # A fit that takes longer than this is measured in one round only.
 LONG_SECONDS = 1.0
@@ -106,30 +107,35 @@ def measure(small: SmallSet, fit: Fit, repeats: int) -> dict:
 
 
 def affordable_steps(small: SmallSet, fit: Fit) -> int:
-    """`max_iter` of scikit-learn: its own default where that ends soon, else what it takes in the time it is given."""
-    linear = fit.estimator == "LinearSVC"
-    probed = PROBED_STEPS // 20 if linear else PROBED_STEPS
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """`max_iter` of scikit-learn: as many steps as it needs, or takes in the time it is given. The first steps are the
+    dearest, so that few of them say too little of many."""
+    steps = FIRST_SWEEPS if fit.estimator == "LinearSVC" else FIRST_STEPS
+    while True:
+        taken, _, done = fitted(lambda: getattr(svm, fit.estimator)(**fit.parameters, max_iter=steps), small)
+        if done or taken >= 0.5 * THEIR_SECONDS:
+            return steps
+        steps = int(steps * min(10.0, 0.9 * THEIR_SECONDS / taken))
+
+
+def fitted(make: Callable[[], object], small: SmallSet) -> tuple[float, object, bool]:
+    """The seconds of a fit, the model, and whether nothing was said of a lack of convergence."""
+    model = make()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         started = time.perf_counter()
-        getattr(svm, fit.estimator)(**fit.parameters, max_iter=probed).fit(small.rows, small.targets)
+        model.fit(small.rows, small.targets)
         taken = time.perf_counter() - started
-    return max(probed, 1000 if linear else 0, int(probed * THEIR_SECONDS / taken))
+    return taken, model, not any(issubclass(one.category, ConvergenceWarning) for one in said)
 
 
 def timed(make: Callable[[], object], small: SmallSet) -> tuple[float, object, bool]:
-    """The least seconds of a few fits in a row, the last model, and whether nothing was said of a lack of convergence."""
+    """As `fitted`, with the least seconds of a few fits in a row."""
     best, spent = float("inf"), 0.0
     while True:
-        model = make()
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            started = time.perf_counter()
-            model.fit(small.rows, small.targets)
-            taken = time.perf_counter() - started
+        taken, model, quiet = fitted(make, small)
         best, spent = min(best, taken), spent + taken
         if spent >= SECONDS_A_TURN:
-            return best, model, not any(issubclass(one.category, ConvergenceWarning) for one in said)
+            return best, model, quiet
 
 
 def measure_grid(quick: bool) -> dict:

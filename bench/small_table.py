@@ -70,16 +70,21 @@ def summary(name: str, fits: list[dict]) -> list[str]:
 
 
 def ending(measured: dict) -> str:
-    words = [f"{title} did not converge" for title, who in (("ours", "ours"), ("scikit-learn's", "theirs"))
-             if not measured[f"{who}_converged"]]
-    return "; ".join(words)
+    titles = {"ours": "ours", "theirs": "scikit-learn's"}
+    return "; ".join(f"{titles[who]} did not converge" for who in titles if not measured[f"{who}_converged"])
 
 
 def worst_table(fits: list[dict]) -> str:
     worst = sorted(fits, key=ratio)[:WORST_SHOWN]
     rows = [
-        [one["set"], one["method"], milliseconds(one["ours_seconds"]), milliseconds(one["theirs_seconds"]),
-         f"{digits(ratio(one))}×", ending(one)]
+        [
+            one["set"],
+            one["method"],
+            milliseconds(one["ours_seconds"]),
+            milliseconds(one["theirs_seconds"]),
+            f"{digits(ratio(one))}×",
+            ending(one),
+        ]
         for one in worst
     ]
     return markdown(["set", "fit", "ours, ms", "scikit-learn, ms", "times faster", ""], rows)
@@ -100,18 +105,26 @@ def small_markdown(content: dict) -> str:
     rows.append([f"**{cell}**" for cell in summary("all", fits)])
     by_set = [summary(name, [one for one in fits if one["set"] == name]) for name in content["sets"]]
     grid_rows = [
-        [one["method"], f"{digits(one['ours_seconds'])}", f"{digits(one['theirs_seconds'])}", f"{digits(ratio(one))}×",
-         f"{one['ours_best_score']:.4f}", f"{one['theirs_best_score']:.4f}"]
+        [
+            one["method"],
+            digits(one["ours_seconds"]),
+            digits(one["theirs_seconds"]),
+            f"{digits(ratio(one))}×",
+            f"{one['ours_best_score']:.4f}",
+            f"{one['theirs_best_score']:.4f}",
+        ]
         for one in grids
     ]
     parts = [
         "# Small sets beside scikit-learn",
         preamble(content),
-        "Our classes in Python beside scikit-learn's, in one process and in turns; each time is the least of its rounds. "
+        "Our classes in Python beside scikit-learn's, in one process and in turns; each time is the least of its "
+        "rounds. "
         f"A fit is slow when it takes more than {SLOW_TIMES} times scikit-learn's time and {1e3 * SLOW_SECONDS:g} ms. "
         f"scikit-learn's steps end after about {content['settings']['their_seconds']:g} s (`max_iter`), ours after "
-        f"{content['settings']['our_seconds']:g} s (`max_time`). Worse is an objective below scikit-learn's by more than "
-        "this part of it, recomputed in double precision from the attributes of either, where scikit-learn converged.",
+        f"{content['settings']['our_seconds']:g} s (`max_time`). Worse is an objective below scikit-learn's by more "
+        "than this part of it, recomputed in double precision from the attributes of either, where scikit-learn "
+        "converged.",
         "## By class",
         markdown(head, rows),
         "## The slowest beside scikit-learn",
@@ -135,8 +148,12 @@ def misses(fits: list[dict], grids: list[dict]) -> list[str]:
     faster = mean([ratio(one) for one in fits])
     if fits and faster < WANTED_MEAN:
         found.append(f"{digits(faster)} times faster in the geometric mean, not {WANTED_MEAN:g}")
-    for holds, words in ((is_slow, "slow"), (is_unfinished, "not converged where scikit-learn is"),
-                         (lambda one: is_worse(one, WORSE[0]), f"an objective worse by more than {WORSE[0]:g}")):
+    asked = [
+        (is_slow, "slow"),
+        (is_unfinished, "not converged where scikit-learn is"),
+        (lambda one: is_worse(one, WORSE[0]), f"with an objective worse by more than {WORSE[0]:g}"),
+    ]
+    for holds, words in asked:
         concerned = [one for one in fits if holds(one)]
         if concerned:
             shown = ", ".join(f"{one['set']} {one['method']}" for one in concerned[:WORST_SHOWN])
