@@ -32,6 +32,9 @@ use crate::guard;
 use crate::limits::{check_room, most_bytes, most_numbers, too_much};
 use crate::read::ReadOptions;
 
+/// Opens the file at a place.
+type BytesFrom = Box<dyn Fn(u64) -> Result<Box<dyn Read>, ParquetError> + Send>;
+
 /// The first and last bytes of a file.
 pub(crate) const MAGIC: &[u8; 4] = b"PAR1";
 /// The most columns of a file that is written: each costs memory, and bytes in every group of rows.
@@ -55,7 +58,7 @@ pub(crate) struct ParquetFile {
     origin: String,
     reader: Box<dyn FileReader>,
     /// Reads from a place in the file on.
-    bytes: Box<dyn Fn(u64) -> Result<Box<dyn Read>, ParquetError> + Send>,
+    bytes: BytesFrom,
     /// The bytes of the file.
     length: u64,
     chosen: Columns,
@@ -103,7 +106,7 @@ impl ParquetFile {
 
     fn new(
         reader: Box<dyn FileReader>,
-        bytes: Box<dyn Fn(u64) -> Result<Box<dyn Read>, ParquetError> + Send>,
+        bytes: BytesFrom,
         length: u64,
         origin: &str,
         options: &ReadOptions,

@@ -1,5 +1,6 @@
 //! Short files that claim much: what a file costs is bounded by its bytes and a constant, and a claim that does not fit is an
 //! error.
+#![allow(clippy::unwrap_used)] // all of this file is tests
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;

@@ -378,8 +378,6 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
     Found { losses: losses.total, dual, violation, infeasibility, support }
 }
 
-/// An α that is within this part of C of its bound is there, but for rounding.
-
 /// How far a row is from optimal at `g_k = f_k(x_i) + [k ≠ y_i]`
 ///
 /// ```text

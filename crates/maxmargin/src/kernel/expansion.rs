@@ -214,6 +214,7 @@ impl Expansion {
     ///
     /// # Panics
     /// When [`Expansion::is_visitable`] says no.
+    #[allow(clippy::too_many_arguments)] // three of them are the steps of one loop
     pub(crate) fn visit_sums<S, R: Send + Clone + Default>(
         &self,
         kernel: &dyn Kernel,

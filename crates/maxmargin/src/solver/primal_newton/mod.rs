@@ -94,7 +94,7 @@ const FREE_STEP: f64 = 4e5;
 const MORE_DIGITS: f64 = 0.9;
 /// The part of `Σ C_i` that is next to nothing, and the steps that a search has to find it all the same.
 const NEXT_TO_NOTHING: f64 = 1e-6;
-const STEPS_TO_NOTHING: u64 = 60;
+const STEPS_TO_NOTHING: u64 = 30;
 /// Steps without a smaller gap after which a search ends whose goal was met.
 const MORE_STEPS: u32 = 3;
 /// The part of a gradient that conjugate gradients may leave at first.
