@@ -100,31 +100,7 @@ impl Model {
 
     /// What `describe` says but for the machines, of which there may be millions.
     fn outline(&self) -> PyResult<String> {
-        let parts = self.inner.parts();
-        let outline = maxmargin::model::ModelParts {
-            machines: Vec::new(),
-            support_rows: Vec::new(),
-            vectors: None,
-            kernel: parts.kernel.clone(),
-            solver: parts.solver.clone(),
-            classes: parts.classes.clone(),
-            class_weights: parts.class_weights.clone(),
-            names: parts.names.clone(),
-            scaling: parts.scaling.clone(),
-            network: parts.network.clone(),
-            fingerprint: parts.fingerprint.clone(),
-            joint: parts.joint.clone(),
-            task: parts.task,
-            bias: parts.bias,
-            loss: parts.loss,
-            penalty: parts.penalty,
-            norm: parts.norm,
-            tolerance: parts.tolerance,
-            multiclass: parts.multiclass,
-            one_against_rest: parts.one_against_rest,
-            columns: parts.columns,
-            training_rows: parts.training_rows,
-        };
+        let outline = self.inner.parts().outline();
         serde_json::to_string(&outline).map_err(|error| Fault::Bug(error.to_string()).into())
     }
 

@@ -328,3 +328,22 @@ def test_labels_that_are_counted_are_those_that_sorting_finds(labels):
     assert classes.dtype == expected.dtype
     np.testing.assert_array_equal(classes, expected)
     np.testing.assert_array_equal(codes, places)
+
+
+def test_columns_without_an_entry_cost_nothing():
+    columns = 2**31 - 1
+    rows = sparse.csr_matrix((np.array([1.0, 2.0, 1.5, 1.0]), np.array([7, columns - 1, 5, 9]), np.array([0, 2, 4])), shape=(2, columns))
+    for model in (SVC(gamma=0.5), SVC(), SVC(kernel="poly")):
+        assert model.fit(rows, [0, 1]).predict(rows).tolist() == [0, 1]
+
+
+def test_the_certificates_of_many_machines_are_made_when_they_are_asked_for():
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    y = np.arange(90) % 30
+    model = SVC().fit(X, y)
+    certificates = model.certificate_.machines
+    assert len(certificates) == 30 * 29 // 2 and "machines" not in model._fit.parts
+    assert sum(machine.primal for machine in certificates) == pytest.approx(model.certificate_.primal)
+    again = pickle.loads(pickle.dumps(model))
+    assert len(again.certificate_.machines) == len(certificates)
+    assert np.array_equal(again.dual_coef_, model.dual_coef_)

@@ -184,6 +184,11 @@ impl Tensor {
         Tensor { name: name.into(), dtype: T::DTYPE, shape, bytes }
     }
 
+    /// A list of bytes, such as a text that is too long for the header.
+    pub(crate) fn of_bytes(name: &'static str, bytes: Vec<u8>) -> Self {
+        Tensor { name: name.into(), dtype: Dtype::U8, shape: vec![bytes.len()], bytes }
+    }
+
     pub(crate) fn of_values(name: &'static str, shape: Vec<usize>, values: &Values) -> Self {
         match values {
             Values::F32(values) => Tensor::new(name, shape, values.iter().copied()),
@@ -243,6 +248,11 @@ impl Tensors<'_> {
             .map(T::from_bytes)
             .collect::<Option<_>>()
             .ok_or_else(|| format!("{name} is cut"))
+    }
+
+    /// The bytes of a tensor of bytes, if there is one of this name.
+    pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
+        self.0.get(name).filter(|view| view.dtype() == Dtype::U8).map(TensorView::data)
     }
 
     /// The numbers of a tensor in the precision it has.

@@ -19,7 +19,8 @@
 //! Format 2 knows of weights of classes (`class_weights`, one a class), of classes that were trained together (`multiclass` is `joint` or
 //! `crammer-singer`, and `joint` holds their one certificate), and the norm of the weights (`norm`, `l1`; without it `l2`). Format 3 knows of other tasks than classification (`task`, with ε
 //! or ν), of which a regression has no classes. Format 4 knows of networks (`network`: the activation, and the inputs and outputs of each layer).
-//! All other models are written as format 1, which older programs read.
+//! Format 5 has the entries `machines` of `model` in a tensor, `machines.text U8 [bytes]`, when there are more than 10,000: a header is at most
+//! 100 MB long. All other models are written as format 1, which older programs read.
 
 use std::path::Path;
 
@@ -38,10 +39,12 @@ use crate::save_atomically;
 const MODEL: Kind<'static> = Kind {
     key: "maxmargin",
     noun: "model",
-    format: 4,
+    format: 5,
     when_other: "name a model file that train has written",
     when_damaged: "train the model again, or copy the file again",
 };
+/// The most machines that are described in the header, some 600 bytes each.
+const MOST_IN_HEADER: usize = 10_000;
 /// Columns that a file without sparse vectors may claim: prediction spreads out one row of f64.
 const MOST_COLUMNS: usize = 1 << 27;
 
@@ -92,7 +95,14 @@ pub fn load_model(path: &Path) -> Result<Model, Error> {
 /// The reason, when the kernel was written by the user and cannot be saved.
 pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
-    let json = serde_json::to_string(parts).map_err(|error| format!("the model cannot be saved: {error}"))?;
+    let fail = |error: serde_json::Error| format!("the model cannot be saved: {error}");
+    if parts.machines.len() > MOST_IN_HEADER {
+        let json = serde_json::to_string(&parts.outline()).map_err(fail)?;
+        let mut tensors = tensors_of(parts);
+        tensors.push(Tensor::of_bytes("machines.text", serde_json::to_vec(&parts.machines).map_err(fail)?));
+        return container::to_bytes(&MODEL, json, &tensors);
+    }
+    let json = serde_json::to_string(parts).map_err(fail)?;
     let format = match parts.task.is_classification() && !matches!(parts.penalty, Penalty::Nu(_)) {
         _ if parts.network.is_some() || parts.machines.iter().any(|machine| machine.calibration.is_some()) => 4,
         false => 3,
@@ -110,6 +120,9 @@ pub fn model_from_bytes(bytes: &[u8], name: &str) -> Result<Model, Error> {
     let damaged = |what: String| container::damaged(&MODEL, name, &what);
     let (json, tensors) = container::from_bytes(&MODEL, bytes, name)?;
     let mut parts: ModelParts = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
+    if let Some(text) = tensors.bytes("machines.text") {
+        parts.machines = serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
+    }
     // Sparse vectors take no memory for columns without an entry.
     let most = if tensors.shape("vectors.values").is_some() { u32::MAX as usize - 1 } else { MOST_COLUMNS };
     if parts.columns > most {
@@ -288,6 +301,19 @@ mod tests {
     }
 
     #[test]
+    fn more_machines_than_a_header_holds_are_saved_and_loaded() {
+        let matrix = Matrix::dense(150, 2, (0..300).map(|k| f64::from(k).sin()).collect::<Vec<f64>>()).unwrap();
+        let labels = Labels::new((0..150).map(|row| Label::new(row.to_string())));
+        let params = TrainingParams { kernel: rbf(), ..TrainingParams::default() };
+        let model = train(&Dataset::new(matrix, labels).unwrap(), params);
+        assert_eq!(model.machines().len(), 150 * 149 / 2);
+        let bytes = model_to_bytes(&model).unwrap();
+        let loaded = model_from_bytes(&bytes, "test.mm").unwrap();
+        assert_eq!(model_to_bytes(&loaded).unwrap(), bytes);
+        assert_eq!(serde_json::to_string(loaded.parts()).unwrap(), serde_json::to_string(model.parts()).unwrap());
+    }
+
+    #[test]
     fn a_round_trip_changes_no_bit_of_the_file_or_of_a_prediction() {
         for (data, model) in models() {
             let bytes = model_to_bytes(&model).unwrap();
@@ -398,7 +424,7 @@ mod tests {
         let mut newer = bytes.clone();
         newer[place] = b'7';
         let error = model_from_bytes(&newer, "new.mm").unwrap_err();
-        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 4");
+        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 5");
         assert_eq!(error.help(), "update maxmargin");
     }
 

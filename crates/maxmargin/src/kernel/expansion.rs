@@ -206,27 +206,23 @@ impl Expansion {
         self.many && kernel.of_dots().is_some()
     }
 
-    /// (K.9) for each row on the left, without a place for all of it: a thread takes [`VISIT_LANES`] rows, makes a state for them, and calls
-    /// `visit(state, first, sums)` with some sums at a time, from the `first` on, `sums[s][lane]`. What `end` makes of the state
-    /// is written to the rows' places. The values are those of [`Expansion::values`] to the bit.
+    /// (K.9) for each row on the left, without a place for all of it: a thread takes [`VISIT_LANES`] rows, and hands their sums to a visitor, some
+    /// at a time. The values are those of [`Expansion::values`] to the bit.
     ///
     /// Memory: kernel values of a few rows a thread.
     ///
     /// # Panics
     /// When [`Expansion::is_visitable`] says no.
-    #[allow(clippy::too_many_arguments)] // three of them are the steps of one loop
-    pub(crate) fn visit_sums<S, R: Send + Clone + Default>(
+    pub(crate) fn visit_sums<V: SumVisitor>(
         &self,
         kernel: &dyn Kernel,
         left: Rows<'_>,
         points: &Points,
         workers: &Workers,
-        begin: impl Fn() -> S + Sync,
-        visit: impl Fn(&mut S, usize, &[[f64; VISIT_LANES]]) + Sync,
-        end: impl Fn(S, &mut [R]) + Sync,
-    ) -> Vec<R> {
+        visitor: &V,
+    ) -> Vec<V::Found> {
         assert!(self.is_visitable(kernel), "sums are visited where they are many");
-        let mut out = vec![R::default(); left.len()];
+        let mut out = vec![V::Found::default(); left.len()];
         let tiles = Tiles::<f64>::new(kernel, points);
         let scratch = || Scratch {
             panel: tiles.narrow_panel(left.points()),
@@ -239,16 +235,16 @@ impl Expansion {
             let Scratch { panel, values, sums } = scratch;
             tiles.load(panel, &left.list()[first..first + out.len()]);
             tiles.fill(panel, &self.places, &starts, values);
-            let (mut state, mut run) = (begin(), 0);
+            let (mut state, mut run) = (visitor.begin(), 0);
             for first in (0..self.sums).step_by(SUMS_A_VISIT) {
                 let count = SUMS_A_VISIT.min(self.sums - first);
                 let runs = self.runs[run..].iter().take_while(|(sum, _)| (*sum as usize) < first + count).count();
                 sums.fill(0.0);
                 add_runs::<VISIT_LANES>(arch, self.runs_from(run..run + runs, first), values, sums); // (K.9)
                 run += runs;
-                visit(&mut state, first, &sums.as_chunks::<VISIT_LANES>().0[..count]);
+                visitor.visit(&mut state, first, &sums.as_chunks::<VISIT_LANES>().0[..count]);
             }
-            end(state, out);
+            visitor.end(state, out);
         });
         out
     }
@@ -280,6 +276,20 @@ impl Expansion {
             },
         );
     }
+}
+
+/// Makes something of the sums of [`VISIT_LANES`] rows at a time.
+pub(crate) trait SumVisitor: Sync {
+    /// What it knows of these rows so far.
+    type State;
+    /// What it makes of a row.
+    type Found: Clone + Default + Send;
+    /// Knows nothing yet.
+    fn begin(&self) -> Self::State;
+    /// Sees some sums, from the `first` on: `sums[s][lane]`. All sums come in their order.
+    fn visit(&self, state: &mut Self::State, first: usize, sums: &[[f64; VISIT_LANES]]);
+    /// Writes down what it has found of each row.
+    fn end(&self, state: Self::State, found: &mut [Self::Found]);
 }
 
 /// What a thread works with.
@@ -402,6 +412,27 @@ mod tests {
         }
     }
 
+    /// Keeps all sums.
+    struct Gathered;
+
+    impl SumVisitor for Gathered {
+        type State = Vec<Vec<f64>>;
+        type Found = Vec<f64>;
+
+        fn begin(&self) -> Self::State {
+            vec![Vec::new(); VISIT_LANES]
+        }
+
+        fn visit(&self, seen: &mut Self::State, first: usize, sums: &[[f64; VISIT_LANES]]) {
+            assert_eq!(first, seen[0].len());
+            sums.iter().for_each(|sum| sum.iter().zip(seen.iter_mut()).for_each(|(&value, seen)| seen.push(value)));
+        }
+
+        fn end(&self, seen: Self::State, found: &mut [Vec<f64>]) {
+            found.iter_mut().zip(seen).for_each(|(found, seen)| *found = seen);
+        }
+    }
+
     #[test]
     fn many_sums_have_the_same_bits_when_they_are_visited_and_when_few_are_computed_alone() {
         let (left, right) = (points(21, 6, 0.0), points(70, 6, 1.0));
@@ -424,14 +455,7 @@ mod tests {
         }
         for threads in [1, 3] {
             let workers = Workers::new(threads).unwrap();
-            let begin = || vec![Vec::new(); VISIT_LANES];
-            let visit = |seen: &mut Vec<Vec<f64>>, first: usize, sums: &[[f64; VISIT_LANES]]| {
-                assert_eq!(first, seen[0].len());
-                sums.iter().for_each(|sum| sum.iter().zip(seen.iter_mut()).for_each(|(&value, seen)| seen.push(value)));
-            };
-            let end =
-                |seen: Vec<Vec<f64>>, out: &mut [Vec<f64>]| out.iter_mut().zip(seen).for_each(|(out, of)| *out = of);
-            let found = many.visit_sums(&kernel, left.rows(&all), &right, &workers, begin, visit, end);
+            let found = many.visit_sums(&kernel, left.rows(&all), &right, &workers, &Gathered);
             assert_eq!(found.concat(), whole);
         }
     }

@@ -47,7 +47,7 @@ pub use chi_square::ChiSquare;
 pub use class_values::ClassValues;
 pub use combined::{Product, Scaled, Sum};
 pub use custom::Custom;
-pub(crate) use expansion::{Expansion, VISIT_LANES, expand};
+pub(crate) use expansion::{Expansion, SumVisitor, VISIT_LANES, expand};
 pub use gram::Gram;
 pub use laplacian::Laplacian;
 pub use linear::Linear;

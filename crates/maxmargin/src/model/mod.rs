@@ -139,6 +139,34 @@ impl ModelParts {
         self.network.as_ref().map_or(self.columns, Network::outputs)
     }
 
+    /// A copy of everything but the machines, the support rows and the vectors.
+    pub fn outline(&self) -> Self {
+        ModelParts {
+            task: self.task,
+            kernel: self.kernel.clone(),
+            bias: self.bias,
+            loss: self.loss,
+            penalty: self.penalty,
+            norm: self.norm,
+            solver: self.solver.clone(),
+            tolerance: self.tolerance,
+            multiclass: self.multiclass,
+            classes: self.classes.clone(),
+            class_weights: self.class_weights.clone(),
+            one_against_rest: self.one_against_rest,
+            columns: self.columns,
+            names: self.names.clone(),
+            scaling: self.scaling.clone(),
+            network: self.network.clone(),
+            training_rows: self.training_rows,
+            fingerprint: self.fingerprint.clone(),
+            machines: Vec::new(),
+            joint: self.joint.clone(),
+            support_rows: Vec::new(),
+            vectors: None,
+        }
+    }
+
     /// The machine that tells two classes apart, or one from the rest; `None` where there is none. Its place is computed, not searched for.
     pub fn machine_of(&self, pairing: Pairing) -> Option<&Machine> {
         let of_classes = || self.multiclass.place(self.classes.len(), pairing);

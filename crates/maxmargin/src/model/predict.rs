@@ -9,7 +9,7 @@ use super::{Aligned, Machine, Model, Pairing};
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::data::{Dataset, Label};
 use crate::error::Error;
-use crate::kernel::{Expansion, Kernel, Points, VISIT_LANES};
+use crate::kernel::{Expansion, Kernel, Points, SumVisitor, VISIT_LANES};
 use crate::simd::vectorised;
 use crate::workers::Workers;
 
@@ -133,21 +133,8 @@ impl Model {
             return None;
         }
         let all: Vec<usize> = (0..points.len()).collect();
-        let arch = Arch::new();
-        let begin = || vec![[0.0; VISIT_LANES]; self.classes().len()];
-        let visit = |votes: &mut Vec<[f64; VISIT_LANES]>, first: usize, values: &[[f64; VISIT_LANES]]| {
-            vectorised(
-                arch,
-                #[inline(always)]
-                || count_votes(votes, &pairs[first..first + values.len()], values),
-            );
-        };
-        let end = |votes: Vec<[f64; VISIT_LANES]>, out: &mut [u32]| {
-            for (lane, out) in out.iter_mut().enumerate() {
-                *out = best_in_order(order, |class| votes[class][lane]);
-            }
-        };
-        Some(expansion.visit_sums(&parts.kernel, points.rows(&all), &self.points, workers, begin, visit, end))
+        let votes = Votes { pairs, order, arch: Arch::new() };
+        Some(expansion.visit_sums(&parts.kernel, points.rows(&all), &self.points, workers, &votes))
     }
 
     /// The label of a class by its place.
@@ -244,19 +231,47 @@ impl Model {
     }
 }
 
-/// Counts a vote of each pair (positive class, negative class, b) for each lane. A decision value of exactly 0 is negative.
-#[inline(always)]
-fn count_votes(votes: &mut [[f64; VISIT_LANES]], pairs: &[(usize, usize, f64)], values: &[[f64; VISIT_LANES]]) {
-    for (&(positive, negative, bias), values) in pairs.iter().zip(values) {
-        let mut won = [0.0; VISIT_LANES];
-        for lane in 0..VISIT_LANES {
-            won[lane] = if values[lane] + bias > 0.0 { 1.0 } else { 0.0 }; // (M.1)
-        }
-        for lane in 0..VISIT_LANES {
-            votes[positive][lane] += won[lane];
-        }
-        for lane in 0..VISIT_LANES {
-            votes[negative][lane] += 1.0 - won[lane];
+/// The votes of many pairs of classes for the rows of some lanes.
+struct Votes<'a> {
+    /// The positive class, the negative one and b of each machine.
+    pairs: Vec<(usize, usize, f64)>,
+    /// All classes; of those that tie the first wins.
+    order: &'a [usize],
+    arch: Arch,
+}
+
+impl SumVisitor for Votes<'_> {
+    /// How many votes each class has, in each lane.
+    type State = Vec<[f64; VISIT_LANES]>;
+    type Found = u32;
+
+    fn begin(&self) -> Self::State {
+        vec![[0.0; VISIT_LANES]; self.order.len()]
+    }
+
+    fn visit(&self, votes: &mut Self::State, first: usize, sums: &[[f64; VISIT_LANES]]) {
+        vectorised(
+            self.arch,
+            #[inline(always)]
+            || {
+                for (&(positive, negative, bias), values) in self.pairs[first..].iter().zip(sums) {
+                    let mut won = [0.0; VISIT_LANES];
+                    for lane in 0..VISIT_LANES {
+                        // (M.1); a decision value of exactly 0 is negative.
+                        won[lane] = if values[lane] + bias > 0.0 { 1.0 } else { 0.0 };
+                    }
+                    let of_positive = &mut votes[positive];
+                    (0..VISIT_LANES).for_each(|lane| of_positive[lane] += won[lane]);
+                    let of_negative = &mut votes[negative];
+                    (0..VISIT_LANES).for_each(|lane| of_negative[lane] += 1.0 - won[lane]);
+                }
+            },
+        );
+    }
+
+    fn end(&self, votes: Self::State, found: &mut [u32]) {
+        for (lane, found) in found.iter_mut().enumerate() {
+            *found = best_in_order(self.order, |class| votes[class][lane]);
         }
     }
 }
