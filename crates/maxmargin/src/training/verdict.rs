@@ -130,6 +130,9 @@ pub(super) fn settle<'a>(
             break;
         }
         if !matches!(solution.stop, Stop::Converged | Stop::Stalled) {
+            if solution.stop == Stop::IterationLimit && is_nothing(asked, &solution, found) {
+                solution.stop = at_limit(&mut solution, found);
+            }
             break;
         }
         if found.relative_gap > bounds.gap
@@ -280,7 +283,7 @@ fn at_limit(solution: &mut Solution, found: &Certificate) -> Stop {
 /// Whether the objective of one class is nothing but rounding: rows around the origin, whose weights cancel out
 ///
 /// ```text
-/// |primal|, gap ≤ 1e-9 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (T.3)
+/// |primal|, gap ≤ 1e-8 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (T.3)
 /// ```
 ///
 /// Then the optimum is 0, of which no gap is a small part.
@@ -292,7 +295,7 @@ fn is_nothing(problem: &MarginProblem<'_>, solution: &Solution, found: &Certific
 }
 
 /// The part of an objective that is rounding, (T.3).
-const NOTHING: f64 = 1e-9;
+const NOTHING: f64 = 1e-8;
 
 /// The solution by (C.6), and how good it is.
 fn tightened(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64) -> Option<(Solution, Evidence)> {
