@@ -14,7 +14,6 @@ from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
 from ._loading import labels_of, penalty_of, task_of
 from ._parameters import check_parameters, instance, integer, number, one_of
 
-
 # What an infinite C is taken for: so large that it binds no row that can be separated.
 _LARGEST_C = 1e10
 

@@ -171,7 +171,7 @@ impl<'a> DualProblem<'a> {
     /// ```
     ///
     /// 0 or less is optimal. A group is all variables, or those of one sign. A variable can grow where `α_i < u_i − δu_i` and shrink where
-    /// `α_i > δu_i`, with δ = [`AT_BOUND`] (and the largest α in the place of an infinite u): bounds are products, which two programs round
+    /// `α_i > δu_i`, with δ = 1e-12 (and the largest α in the place of an infinite u): bounds are products, which two programs round
     /// differently, and a row at its bound would violate in full if it missed it by the last bit. What that gives up is less than δ of
     /// the losses.
     pub fn violation(&self, alpha: &[f64], gradient: &[f64]) -> f64 {

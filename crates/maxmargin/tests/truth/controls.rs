@@ -10,7 +10,7 @@ use maxmargin::solver::SolverKind;
 use maxmargin::{Model, Stop};
 
 use super::oracle::Seen;
-use super::problems::{Problem, problem};
+use super::problems::{Problem, problem, range};
 use super::verdict::outcomes;
 
 /// The kinds of problems that the oracle has formulas of its own for.
@@ -131,13 +131,17 @@ fn a_number_falsified_or_an_answer_changed_is_noticed_for_every_kind_of_problem(
                 let largest = parts.machines[0].coefficients.iter_mut().max_by(|a, b| a.abs().total_cmp(&b.abs()));
                 *largest.unwrap() *= 0.5;
             });
-            notices("a coefficient halved", changed, &["dual", "primal", "violation"]);
+            notices("a coefficient halved", changed, &["dual", "primal", "violation", "infeasibility"]);
         }
         if problem.formula.is_linear() {
+            // By so much that decision values change by what they are.
+            let most = |column: usize| problem.points.iter().map(|x| x[column].abs()).fold(1e-300, f64::max);
+            let (low, high) = range(&problem.targets);
+            let size = if problem.targets.is_empty() { 1.0 } else { high - low };
             let changed = forged(model, |parts| {
                 let weights = parts.machines[0].weights.as_mut().unwrap();
-                let largest = weights.iter_mut().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap();
-                *largest += 0.5 * largest.abs().max(1e-3);
+                let place = (0..weights.len()).max_by(|&a, &b| weights[a].abs().total_cmp(&weights[b].abs())).unwrap();
+                weights[place] += 0.5 * weights[place].abs().max(size / most(place));
             });
             notices("a weight changed", changed, &["primal", "violation"]);
         }

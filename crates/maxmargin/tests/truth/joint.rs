@@ -171,7 +171,9 @@ impl Case<'_> {
             violation.value = violation.value.max(of_bias);
             violation.rounding = violation.rounding.max(direction.lost_constants[k] + sensitive(&|_| 1.0));
         }
+        let mut infeasibility = Rounded { value: 0.0, rounding: violation.rounding };
         if self.bias == Bias::Explicit {
+            infeasibility.value = largest(0.0, &direction.constants);
             self.give_mass_back(&mut parts);
         }
         let direction = self.direction(&pull(&parts));
@@ -184,6 +186,7 @@ impl Case<'_> {
             Rounded { value: (entropies + -direction.penalty.value).value(), rounding: of_dual },
             violation.value,
             violation,
+            infeasibility,
         )
     }
 
@@ -224,6 +227,7 @@ impl Case<'_> {
             primal += most * self.costs[i];
             rounding += self.costs[i] * (if near { 2.0 * error } else { 0.0 } + f64::EPSILON * most.value());
         }
+        let before = alpha.clone();
         // Clip: α of other classes are not above 0, and do not sum to less than −C; the own class has what is left.
         for (i, line) in alpha.iter_mut().enumerate() {
             let (own, cost) = (self.codes[i], self.costs[i]);
@@ -236,6 +240,12 @@ impl Case<'_> {
         }
         let direction = self.direction(&alpha);
         let (strict, violation) = self.row_violations(&direction, biases, &alpha);
+        let mass: f64 = alpha.iter().flatten().map(|alpha| alpha.abs()).sum();
+        let moved = before.iter().flatten().zip(alpha.iter().flatten()).map(|(before, after)| (before - after).abs());
+        let mut infeasibility = Rounded { value: moved.fold(0.0, f64::max), rounding: lost_in_sum(n) * mass };
+        if self.bias == Bias::Explicit {
+            infeasibility.value = largest(infeasibility.value, &direction.constants);
+        }
         let mut mended = alpha.clone();
         if self.bias == Bias::Explicit {
             self.cancel(&mut mended);
@@ -253,7 +263,7 @@ impl Case<'_> {
             found = Rounded { value: lower.value, rounding: lower.rounding + differs };
         }
         let dual = found;
-        finding(Rounded { value: primal.value(), rounding }, dual, strict, violation)
+        finding(Rounded { value: primal.value(), rounding }, dual, strict, violation, infeasibility)
     }
 
     /// The largest violation of a row at `g_k = f_k + [k ≠ y]` of the w that α make: `max_k g_k` minus the least g_k whose α can grow.
@@ -336,7 +346,18 @@ impl Case<'_> {
     }
 }
 
-fn finding(primal: Rounded, dual: Rounded, strict_violation: f64, violation: Rounded) -> Finding {
+/// The largest size of some numbers, and this one.
+fn largest(than: f64, numbers: &[Double]) -> f64 {
+    numbers.iter().fold(than, |most, number| most.max(number.value().abs()))
+}
+
+fn finding(
+    primal: Rounded,
+    dual: Rounded,
+    strict_violation: f64,
+    violation: Rounded,
+    infeasibility: Rounded,
+) -> Finding {
     let gap = Rounded { value: primal.value - dual.value, rounding: primal.rounding + dual.rounding };
-    Finding { primal, dual, lower_dual: dual.value, gap, strict_violation, violation, unit: 1.0 }
+    Finding { primal, dual, lower_dual: dual.value, gap, strict_violation, violation, infeasibility, unit: 1.0 }
 }

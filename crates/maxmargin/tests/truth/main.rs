@@ -12,22 +12,30 @@ mod oracle;
 mod problems;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use maxmargin::Stop;
 use maxmargin::problem::Norm;
 use maxmargin::solver::SolverKind;
 use oracle::Seen;
 use problems::Problem;
-use verdict::{Outcome, outcomes};
+use verdict::{Outcome, UNCERTIFIED, outcomes};
 
 /// Problems of a plain `cargo test`.
-const SEEDS: std::ops::Range<u64> = 0..200;
+const SEEDS: Range<u64> = 0..200;
 
 /// The largest share of problems that the automatic choice may refuse.
 const MOST_REFUSED: f64 = 0.02;
+
+/// The least share of the certified machines of the automatic choice that converge: a solver that never says so is never wrong.
+const LEAST_CONVERGED: f64 = 0.8;
+
+/// The largest share of machines whose gap may be above its bound because rounding explains it.
+const MOST_EXCUSED: f64 = 0.01;
 
 /// What came of all problems.
 #[derive(Default)]
@@ -37,6 +45,8 @@ struct Tally {
     problems: usize,
     /// Problems that the automatic choice refused.
     refused: Vec<String>,
+    /// Machines of the automatic choice, and those of them that converged.
+    chosen: [usize; 2],
     /// Machines whose gap is above its bound, by no more than rounding explains.
     excused: usize,
     complaints: Vec<(u64, &'static str, String)>,
@@ -46,10 +56,33 @@ struct Tally {
 const NOT_JUDGED: [SolverKind; 4] =
     [SolverKind::Perceptron, SolverKind::KernelPerceptron, SolverKind::Rvm, SolverKind::Mlp];
 
-/// Solvers to try: the automatic choice, then each by name.
-fn solvers() -> impl Iterator<Item = Option<SolverKind>> {
-    let named = SolverKind::ALL.into_iter().filter(|kind| !NOT_JUDGED.contains(kind));
-    std::iter::once(None).chain(named.map(Some))
+/// Of the named solvers a plain `cargo test` tries one in so many on each problem, others on the next.
+const PART: u64 = 4;
+
+/// What the caller asks for: `TRUTH_SEEDS=FROM..TO` for these seeds and every solver, `TRUTH_THREADS=N`.
+struct Asked {
+    seeds: Range<u64>,
+    every_solver: bool,
+    threads: usize,
+}
+
+impl Asked {
+    fn from_environment() -> Self {
+        let seeds = std::env::var("TRUTH_SEEDS").ok().map(|text| {
+            let (from, to) = text.split_once("..").expect("TRUTH_SEEDS is FROM..TO");
+            from.parse().unwrap()..to.parse().unwrap()
+        });
+        let threads = std::env::var("TRUTH_THREADS").ok().map_or(1, |text| text.parse().unwrap());
+        Asked { every_solver: seeds.is_some(), seeds: seeds.unwrap_or(SEEDS), threads }
+    }
+
+    /// Solvers to try: the automatic choice, then each by name.
+    fn solvers(&self, seed: u64) -> impl Iterator<Item = Option<SolverKind>> {
+        let named = SolverKind::ALL.into_iter().filter(|kind| !NOT_JUDGED.contains(kind));
+        let every = self.every_solver;
+        let chosen = (0..).zip(named).filter(move |(place, _)| every || place % PART == seed % PART);
+        std::iter::once(None).chain(chosen.map(|(_, kind)| Some(kind)))
+    }
 }
 
 /// Fits one problem by one solver, and adds what came of it.
@@ -73,32 +106,39 @@ fn try_solver(seed: u64, problem: &Problem, seen: &Seen<'_>, solver: Option<Solv
     for outcome in found {
         *tally.stops.entry((outcome.solver.clone(), outcome.stop)).or_default() += 1;
         tally.excused += usize::from(outcome.excused);
+        if solver.is_none() && outcome.stop != UNCERTIFIED {
+            tally.chosen[0] += 1;
+            tally.chosen[1] += usize::from(outcome.stop == Stop::Converged.name());
+        }
         for complaint in outcome.complaints {
             let text = format!("{}, {name} ({}, {}): {}", problem.name, outcome.solver, outcome.stop, complaint.text);
+            // At once, so that a long run that is broken off has said what it found.
+            println!("  [{}] {text}", complaint.kind);
             tally.complaints.push((seed, complaint.kind, text));
         }
     }
 }
 
-/// Every problem of these seeds by every solver that takes it.
-fn try_all(seeds: std::ops::Range<u64>, threads: usize) -> Tally {
-    let (tally, next) = (Mutex::new(Tally::default()), AtomicU64::new(seeds.start));
+/// Every problem of the seeds, by every solver asked for that takes it.
+fn try_all(asked: &Asked) -> Tally {
+    let (tally, next) = (Mutex::new(Tally::default()), AtomicU64::new(asked.seeds.start));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= asked.seeds.end {
+                break;
+            }
+            let problem = problems::problem(seed);
+            let seen = Seen::new(&problem);
+            for solver in asked.solvers(seed).filter(|&solver| problem.suits(solver)) {
+                try_solver(seed, &problem, &seen, solver, &tally);
+            }
+            tally.lock().unwrap().problems += 1;
+        }
+    };
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= seeds.end {
-                        break;
-                    }
-                    let problem = problems::problem(seed);
-                    let seen = Seen::new(&problem);
-                    for solver in solvers() {
-                        try_solver(seed, &problem, &seen, solver, &tally);
-                    }
-                    tally.lock().unwrap().problems += 1;
-                }
-            });
+        for _ in 0..asked.threads {
+            scope.spawn(work);
         }
     });
     let mut tally = tally.into_inner().unwrap();
@@ -107,44 +147,52 @@ fn try_all(seeds: std::ops::Range<u64>, threads: usize) -> Tally {
 }
 
 impl Tally {
+    fn machines(&self) -> usize {
+        self.stops.values().sum()
+    }
+
+    /// The share of the machines of the automatic choice that converged.
+    fn converged(&self) -> f64 {
+        self.chosen[1] as f64 / self.chosen[0].max(1) as f64
+    }
+
     /// What came out, in lines.
     fn summary(&self) -> String {
         let mut lines = vec![format!(
-            "{} problems, {} refused with a way out, {} machines, {} with a gap that rounding explains",
+            "{} problems, {} refused with a way out, {} machines, {} with a gap that rounding explains; \
+             {:.1} % of {} machines by the automatic choice converged",
             self.problems,
             self.refused.len(),
-            self.stops.values().sum::<usize>(),
-            self.excused
+            self.machines(),
+            self.excused,
+            100.0 * self.converged(),
+            self.chosen[0]
         )];
         let stops = self.stops.iter().map(|((solver, stop), count)| format!("  {solver:<18} {stop:<28} {count:>6}"));
         lines.extend(stops);
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         self.complaints.iter().for_each(|(_, kind, _)| *kinds.entry(kind).or_default() += 1);
         lines.push(format!("{} complaints {kinds:?}", self.complaints.len()));
-        lines.extend(self.complaints.iter().map(|(_, kind, text)| format!("  [{kind}] {text}")));
+        let seeds: BTreeSet<u64> = self.complaints.iter().map(|&(seed, _, _)| seed).collect();
+        lines.push(format!("of seeds {seeds:?}"));
         lines.join("\n")
     }
 }
 
-/// The seeds and threads that the caller asks for: `TRUTH_SEEDS=FROM..TO`, `TRUTH_THREADS=N`.
-fn asked() -> (std::ops::Range<u64>, usize) {
-    let seeds = std::env::var("TRUTH_SEEDS").ok().map_or(SEEDS, |text| {
-        let (from, to) = text.split_once("..").expect("TRUTH_SEEDS is FROM..TO");
-        from.parse().unwrap()..to.parse().unwrap()
-    });
-    let threads = std::env::var("TRUTH_THREADS").ok().map_or(1, |text| text.parse().unwrap());
-    (seeds, threads)
-}
-
 #[test]
 fn converged_is_true_of_every_machine_that_says_so() {
-    let (seeds, threads) = asked();
-    let tally = try_all(seeds, threads);
-    println!("{}", tally.summary());
+    let tally = try_all(&Asked::from_environment());
     tally.refused.iter().for_each(|refused| println!("  refused: {refused}"));
-    assert!(tally.complaints.is_empty(), "{}", tally.summary());
+    println!("{}", tally.summary());
+    assert!(tally.complaints.is_empty(), "{} complaints, listed above", tally.complaints.len());
     let share = tally.refused.len() as f64 / tally.problems as f64;
-    assert!(share <= MOST_REFUSED, "{share} of the problems are refused:\n{}", tally.refused.join("\n"));
+    // A few problems by themselves may be any.
+    if tally.problems >= 100 {
+        assert!(share <= MOST_REFUSED, "{share} of the problems are refused:\n{}", tally.refused.join("\n"));
+        assert!(tally.converged() >= LEAST_CONVERGED, "only {} converged", tally.converged());
+        let excused = tally.excused as f64 / tally.machines() as f64;
+        assert!(excused <= MOST_EXCUSED, "{excused} of the gaps are explained by rounding alone");
+    }
 }
 
 #[test]

@@ -20,6 +20,9 @@ use super::problems::Problem;
 /// violation that asks `α < C` takes a last digit for a free variable.
 pub const AT_BOUND: f64 = 1e-12;
 
+/// How far, relative to the dual, a search for the best multiple may end below it with the L1 norm.
+const L1_SEARCH: f64 = 1e-6;
+
 /// What a row costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cost {
@@ -106,6 +109,8 @@ pub struct Finding {
     pub strict_violation: f64,
     /// The same with variables next to a bound counted as there.
     pub violation: Rounded,
+    /// How far c was from feasible before it was mended: bounds, sums, and with the L1 norm |Σ c_i x_ij| ≤ 1.
+    pub infeasibility: Rounded,
     /// In the units that the tolerance is meant in.
     pub unit: f64,
 }
@@ -339,9 +344,11 @@ impl<'a> Case<'a> {
         let again = clipped != answer.coefficients;
         let at_clipped = if again { self.products(&clipped) } else { own };
         let feasible = if self.bias == Bias::Explicit { self.balanced(&clipped) } else { clipped.clone() };
+        let infeasibility = self.infeasibility(&answer.coefficients, &clipped, &feasible);
         let (dual, lower_dual) = if self.norm == Norm::L1 {
+            // Any multiple that is feasible is a bound: one a little below the best is none to complain about.
             let dual = self.l1_dual(&feasible);
-            (dual, dual.value)
+            (dual, dual.value - L1_SEARCH * dual.value.abs())
         } else if feasible == clipped {
             self.dual(&feasible, &at_clipped)
         } else {
@@ -355,7 +362,24 @@ impl<'a> Case<'a> {
             _ => self.violation(&clipped, &at_clipped),
         };
         let gap = Rounded { value: primal.value - dual.value, rounding: primal.rounding + dual.rounding };
-        Finding { primal, dual, lower_dual, gap, strict_violation, violation, unit: self.unit() }
+        Finding { primal, dual, lower_dual, gap, strict_violation, violation, infeasibility, unit: self.unit() }
+    }
+
+    /// How far c is from its bounds, its sum from q, and with the L1 norm the largest product of the mended c from 1.
+    fn infeasibility(&self, c: &[f64], clipped: &[f64], feasible: &[f64]) -> Rounded {
+        let mut found: f64 = (0..c.len()).map(|i| (c[i] - clipped[i]).abs()).fold(0.0, f64::max);
+        if self.bias == Bias::Explicit {
+            let sum: Double = clipped.iter().map(|&c| Double::from(c)).sum();
+            found = found.max((sum + -self.pull).value().abs());
+        }
+        let mass: f64 = clipped.iter().map(|c| c.abs()).sum::<f64>() + self.pull;
+        let mut rounding = lost_in_sum(self.len()) * mass;
+        if self.norm == Norm::L1 {
+            let (direction, lost) = self.direction(feasible);
+            found = direction.iter().fold(found, |most, product| most.max(product.value().abs() - 1.0));
+            rounding = lost.iter().fold(rounding, |most, lost| most.max(*lost));
+        }
+        Rounded { value: found, rounding }
     }
 
     /// What a violation is measured in. A regression's decision values are of the size of its targets.

@@ -15,6 +15,11 @@ use super::kernel::Formula;
 
 /// Steps that a solver may take, so that a run of all problems ends. Where they are not enough the fit says so, and is no complaint.
 const STEPS: u64 = 50_000;
+/// The same where a step is a pass over all rows, and where there are many rows.
+const SWEEPS: u64 = 3_000;
+const STEPS_OF_MANY: u64 = 20_000;
+/// Rows up to which a solver is tried whose time grows with their cube.
+const CUBIC_ROWS: usize = 500;
 
 /// The tolerance asked for: the default.
 pub const TOLERANCE: f64 = 1e-3;
@@ -44,9 +49,19 @@ impl Problem {
         self.points.len()
     }
 
+    /// Whether a solver is worth a try: those for few rows are not where there are many.
+    pub fn suits(&self, solver: Option<SolverKind>) -> bool {
+        let cubic = matches!(solver, Some(SolverKind::InteriorPoint | SolverKind::KernelNewton));
+        !cubic || self.rows() <= CUBIC_ROWS
+    }
+
     /// Trains, by the solver named or by the automatic choice.
     pub fn fit(&self, solver: Option<SolverKind>) -> Result<Model, Error> {
-        let params = TrainingParams { solver, ..self.params.clone() };
+        let mut params = TrainingParams { solver, ..self.params.clone() };
+        if let Some(SolverKind::DualAscent | SolverKind::Sgd) = solver {
+            let most = &mut params.settings.max_iterations;
+            *most = most.map(|steps| steps.min(SWEEPS));
+        }
         params.check()?.fit(&self.data, &Workers::none(), &mut Unattended)
     }
 }
@@ -269,7 +284,8 @@ pub fn problem(seed: u64) -> Problem {
         _ => ClassWeights::Equal,
     };
     let weights = all_weights(&codes, kind.classes, row_weights.as_deref(), &class_weights, count);
-    let tolerance = Settings { max_iterations: Some(STEPS), ..Settings::default() };
+    let steps = if many { STEPS_OF_MANY } else { STEPS };
+    let settings = Settings { max_iterations: Some(steps), ..Settings::default() };
     let params = TrainingParams {
         task: kind.task,
         kernel: formula.params(),
@@ -279,7 +295,7 @@ pub fn problem(seed: u64) -> Problem {
         bias: kind.bias,
         multiclass: kind.multiclass,
         class_weights,
-        settings: tolerance,
+        settings,
         ..TrainingParams::default()
     };
     let labels: Labels = if kind.task.is_regression() {

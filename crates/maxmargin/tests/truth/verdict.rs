@@ -27,6 +27,9 @@ pub const STATED_IN_UNITS_OF_TARGETS: bool = false;
 /// How far Σ α may be from what ν asks for, relative to that.
 pub const NU_AGREEMENT: f64 = 1e-6;
 
+/// How a machine ended that is done and has no certificate, because its problem is not convex or it minimises none.
+pub const UNCERTIFIED: &str = "done without a certificate";
+
 /// What is not as it must be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Complaint {
@@ -52,12 +55,13 @@ struct Stated {
     gap: f64,
     relative_gap: f64,
     violation: f64,
+    infeasibility: f64,
 }
 
 impl Stated {
     fn of(certificate: &Certificate) -> Self {
-        let &Certificate { primal, dual, gap, relative_gap, violation, .. } = certificate;
-        Stated { primal, dual, gap, relative_gap, violation }
+        let &Certificate { primal, dual, gap, relative_gap, violation, infeasibility, .. } = certificate;
+        Stated { primal, dual, gap, relative_gap, violation, infeasibility }
     }
 }
 
@@ -73,6 +77,7 @@ pub fn outcomes(problem: &Problem, seen: &Seen<'_>, model: &Model) -> Vec<Outcom
             gap: found.gap,
             relative_gap: found.relative_gap,
             violation: found.violation,
+            infeasibility: found.infeasibility,
         };
         let notes = model.machines().iter().flat_map(|machine| &machine.notes);
         let limits = notes.into_iter().any(|note| note.contains(AT_THE_LIMITS));
@@ -95,7 +100,7 @@ pub fn outcomes(problem: &Problem, seen: &Seen<'_>, model: &Model) -> Vec<Outcom
 }
 
 fn uncertified(machine: &Machine, solver: &str) -> Outcome {
-    let stop = if machine.stop == Stop::Converged { "done without a certificate" } else { machine.stop.name() };
+    let stop = if machine.stop == Stop::Converged { UNCERTIFIED } else { machine.stop.name() };
     Outcome { stop, solver: solver.into(), complaints: vec![], excused: false }
 }
 
@@ -129,7 +134,7 @@ struct Judged {
 
 impl Judged {
     fn outcome(&self, stated: &Stated, solver: &str, mut complaints: Vec<Complaint>) -> Outcome {
-        let Finding { primal, dual, lower_dual, gap, strict_violation, violation, unit } = self.finding;
+        let Finding { primal, dual, lower_dual, gap, strict_violation, violation, infeasibility, unit } = self.finding;
         let mut demand = |holds: bool, kind: &'static str, text: String| {
             if !holds {
                 complaints.push(Complaint { kind, text });
@@ -179,6 +184,14 @@ impl Judged {
             (stated.relative_gap - wanted).abs() <= AGREEMENT * wanted,
             "relative gap stated",
             format!("states {:e}, is {wanted:e}", stated.relative_gap),
+        );
+        demand(
+            near(stated.infeasibility, infeasibility.value, infeasibility.rounding),
+            "infeasibility",
+            format!(
+                "states {:e}, is {:e}, rounding {:.1e}",
+                stated.infeasibility, infeasibility.value, infeasibility.rounding
+            ),
         );
         // (c)
         let shown = if STATED_IN_UNITS_OF_TARGETS { unit } else { 1.0 };
