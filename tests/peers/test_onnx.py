@@ -146,7 +146,14 @@ class Exported(unittest.TestCase):
         # The rest of several classes is called by a word.
         whole = alone or all(label.lstrip("-").isdigit() for label in classes) and "--positive" not in flags
         self.assertEqual(theirs["label"].dtype.kind, "i" if whole else "O", name)
-        self.assertEqual([str(label) for label in theirs["label"]], ours["labels"], name)
+        decided = [True] * len(points)
+        if "rest" in name and len(classes) > 2:
+            # A training row on the margins of several machines has the same score in all of them, but for rounding.
+            scores = np.sort(np.asarray(ours["decision_values"], dtype=float), axis=1)
+            decided = scores[:, -1] - scores[:, -2] > TOLERANCE
+            self.assertGreater(np.mean(decided), 0.7, name)
+        found = [str(label) for label, clear in zip(theirs["label"], decided) if clear]
+        self.assertEqual(found, [label for label, clear in zip(ours["labels"], decided) if clear], name)
         self.assert_near(theirs["scores"], ours["decision_values"], name)
         self.assertGreater(len(set(ours["labels"])), 1, f"{name}: every row has the same label, which tests little")
         self.assertEqual("probabilities" in names, "logistic" in flags or name == "lda", name)

@@ -203,7 +203,7 @@ class EngineEstimator(Estimator):
             raise not_fitted(self)
         return read_rows(self, X, self._threads(), reset=False).data
 
-    def _train(self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], keep_rows: bool = False) -> None:
+    def _train(self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], polish: bool = True, keep_rows: bool = False) -> None:
         """Trains, and sets what every estimator has afterwards. `keep_rows` where probabilities may be asked for later."""
         start = self._fit.model if getattr(self, "warm_start", False) and hasattr(self, "_fit") else None
         line = Line(type(self).__name__) if getattr(self, "progress", False) or getattr(self, "verbose", False) else None
@@ -223,6 +223,7 @@ class EngineEstimator(Estimator):
                 start=start,
                 checkpoint=checkpoint,
                 progress=line,
+                polish=polish,
             )
         finally:
             if line is not None:
@@ -238,7 +239,7 @@ class EngineEstimator(Estimator):
         self._history = history
         self.stop_reason_ = fit.model.stop
 
-    def _fitted(self, name: str) -> Fit:
+    def _fit_for(self, name: str) -> Fit:
         if not hasattr(self, "_fit"):
             raise AttributeError(f"{name} is there once the model is fitted")
         return self._fit
@@ -246,7 +247,7 @@ class EngineEstimator(Estimator):
     @property
     def history_(self) -> np.ndarray:
         """The steps of the fit: seconds, machine, iteration, violation and gap."""
-        self._fitted("history_")
+        self._fit_for("history_")
         return np.array(
             [(s, m, i, np.nan if v is None else v, np.nan if g is None else g) for s, m, i, v, g in self._history],
             dtype=[("seconds", "f8"), ("machine", "i8"), ("iteration", "i8"), ("violation", "f8"), ("gap", "f8")],
@@ -255,18 +256,18 @@ class EngineEstimator(Estimator):
     @property
     def certificate_(self) -> Certificate | None:
         """How good the fit is: primal, dual, gap and violation; None where there is no certificate for every machine."""
-        fit = self._fitted("certificate_")
+        fit = self._fit_for("certificate_")
         return certificate_of(fit.parts, fit.model)
 
     @property
     def solver_(self) -> str:
         """The name of the solver."""
-        return self._fitted("solver_").parts["solver"]
+        return self._fit_for("solver_").parts["solver"]
 
     @property
     def notes_(self) -> list[str]:
         """What the solver has to say."""
-        return self._fitted("notes_").model.notes()
+        return self._fit_for("notes_").model.notes()
 
     def _warn_of_stop(self, stop: str) -> None:
         said = {

@@ -320,6 +320,7 @@ fn finer(goal: Settings, kind: SolverKind) -> Settings {
         None if kind.stops_at_gap() && goal.tolerance.is_none() => {
             Settings { gap: Some(Settings::GAP * FINER), ..goal }
         }
-        _ => Settings { tolerance: Some(goal.tolerance() * FINER), ..goal },
+        // What is looser than 1 asks for nothing.
+        _ => Settings { tolerance: Some(goal.tolerance().min(1.0) * FINER), ..goal },
     }
 }
