@@ -123,7 +123,7 @@ def test_every_model_has_a_certificate_that_can_be_checked():
         certificate = model.certificate_
         assert certificate.primal >= certificate.dual - 1e-9 * abs(certificate.dual), model
         assert certificate.relative_gap < 1e-6 and certificate.violation < 1e-6, model
-        assert model.stop_reason_ == "converged" and model.solver_ == "block-smo" and len(model.history_) > 0
+        assert model.stop_reason_ == "converged" and model.solver_ in ("block-smo", "primal-newton") and len(model.history_) > 0
         assert model.verify(X, y)
         assert not model.verify(X + 0.1, y), "other data"
     several = SVC().fit(X, y).certificate_
