@@ -64,7 +64,8 @@ pub(crate) fn fit(
         };
         let mut control = Attended::new(line, limit, checkpoint.clone());
         let (kernel, task) = (&training.params().kernel, training.params().task);
-        let may_polish = (matches!(kernel, KernelParams::Linear) || matches!(task, Task::NuRegression { .. }))
+        let may_polish = (matches!(kernel, KernelParams::Linear | KernelParams::Precomputed)
+            || matches!(task, Task::NuRegression { .. }))
             && training.params().settings.max_iterations.is_none_or(|most| most > 1)
             && polish
             && dataset.rows() <= POLISHED_ROWS
@@ -108,6 +109,10 @@ fn polished(
     if asked.settings.gap.is_some() && soon && !together {
         let newton = if asked.norm == Norm::L1 { SolverKind::L1Newton } else { SolverKind::PrimalNewton };
         solver = solver.or(Some(newton));
+    }
+    if asked.settings.gap.is_none() && !together && asked.loss.is_none_or(|loss| loss == Loss::Hinge) {
+        // Its coefficients are asked for as well, not only its weights.
+        solver = solver.or(Some(SolverKind::BlockSmo));
     }
     settings.max_iterations = settings.max_iterations.or(Some(POLISHING_STEPS));
     let finer = TrainingParams { settings, solver, ..asked.clone() }.check()?;
