@@ -77,7 +77,7 @@ def test_ctrl_c_ends_a_fit_at_once_and_the_next_one_is_right(threads, capsys):
         X, y = problem(40_000)
         assert interrupted(SVC(C=1e4, gamma=0.01, tol=1e-8, n_jobs={threads}), X, y)
         small, labels = problem(200)
-        print(*SVC().fit(small, labels).decision_function(small[:3]).tolist())
+        print(*SVC().fit(small, labels).decision_function(small[:3]).tolist(), flush=True)
         """
     )
     seconds = interrupt(child, after=1.0)
