@@ -29,7 +29,7 @@ pub(crate) fn truth(cargo: &str, arguments: &[String]) -> Result<(), Failure> {
 fn seeds(arguments: &[String]) -> Result<&str, Failure> {
     let asked = match arguments {
         [] => SEEDS,
-        [flag, seeds] if flag == "--seeds" => seeds,
+        [flag, seeds] if flag == "--seeds" => seeds.as_str(),
         _ => return Err(Failure::new("truth takes seeds only", "write cargo xtask truth --seeds 0..2000")),
     };
     let numbers = asked.split_once("..").map(|(from, to)| (from.parse::<u64>(), to.parse::<u64>()));
