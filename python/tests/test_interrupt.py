@@ -65,8 +65,10 @@ def interrupt(child: subprocess.Popen[str], after: float) -> float:
 
 
 def end(child: subprocess.Popen[str]) -> list[str]:
-    out, err = child.communicate(timeout=300)
-    assert child.returncode == 0, err
+    assert child.stdout is not None and child.stderr is not None
+    # `communicate` reads past the buffer of `stdout`, and loses lines that came in together with one read before.
+    out, err = child.stdout.read(), child.stderr.read()
+    assert child.wait(timeout=300) == 0, err
     return out.split()
 
 
