@@ -38,6 +38,9 @@ fn numbers(seed: u64, scale: f64) -> Dataset {
     Dataset::new(data.matrix().clone(), labels).unwrap()
 }
 
+/// Iterations after which a solver that is asked for by name may end: `smo` would take millions.
+const LIMIT_OF_NAMED: u64 = 100_000;
+
 fn fit(data: &Dataset, params: TrainingParams) -> Model {
     params.check().unwrap().fit(data, &Workers::none(), &mut Unattended).unwrap()
 }
@@ -54,20 +57,21 @@ fn columns_of_any_size_are_learnt_before_converged_is_said() {
         (Loss::Squared, vec![None, Some(Smo), Some(BlockSmo), Some(Newton), Some(KernelNewton), Some(PrimalNewton)]),
         (Loss::Logistic, vec![None, Some(Logistic), Some(PrimalNewton), Some(DualAscent)]),
     ];
+    // The rows of seed 0 can be separated by a margin of 1/700 only.
     for seed in 0..3 {
         for scale in [1e-6, 1e-3, 1.0, 1e3, 1e6] {
             let data = two_classes(seed, scale);
             for (loss, kinds) in &solvers {
                 for &solver in kinds {
-                    let params = TrainingParams { loss: Some(*loss), solver, ..TrainingParams::default() };
+                    let settings = Settings { max_iterations: solver.map(|_| LIMIT_OF_NAMED), ..Settings::default() };
+                    let params = TrainingParams { loss: Some(*loss), solver, settings, ..TrainingParams::default() };
                     let model = fit(&data, params);
                     let what =
                         format!("seed {seed}, columns of {scale:e}, {loss:?}, {solver:?}: {}", model.stop().name());
                     let gap = relative_gap(&model);
                     assert!(model.stop() != Stop::Converged || gap <= Settings::GAP, "{what}, relative gap {gap:e}");
-                    // Columns of 1e6 and C = 1 are as hard as C = 1e12: there a search may end with an honest word.
-                    let may_stall = solver.is_some() || scale > 1e5;
-                    assert!(may_stall || model.stop() == Stop::Converged, "{what}, relative gap {gap:e}");
+                    // A solver that is asked for by name may end with an honest word: columns of 1e6 are as hard as C = 1e12.
+                    assert!(solver.is_some() || model.stop() == Stop::Converged, "{what}, relative gap {gap:e}");
                 }
             }
         }

@@ -6,6 +6,12 @@
 //!
 //! t is where the dual objective of `t c` is largest, b′ where the primal is least. A search that ends at a violation of v stops short of
 //! the optimum along that ray by about v of the objective, and with an average b, so both are worth a look before the search goes on.
+//!
+//! Where the rows can be separated and C is so large that any slack outweighs ‖w‖², the t and b′ that leave no slack at all are better:
+//!
+//! ```text
+//! t = 2 / (u₊ − u₋),   b′ = −t (u₊ + u₋) / 2,   u₊ = min over y = 1 of Σ c_i k(x_i, x),   u₋ = max over y = −1          (C.7)
+//! ```
 
 use crate::problem::{Bias, MarginProblem, RowLoss};
 use crate::solver::{Decision, Solution};
@@ -17,12 +23,23 @@ const STEPS_OF_BIAS: usize = 120;
 /// The largest t that is tried: a search that lacks more than this has not begun.
 const LARGEST_SCALE: f64 = 2.0;
 
-/// (C.6) in the place of the solution's own function. Only for kernel expansions whose decision values are known.
-pub(crate) fn tighten(problem: &MarginProblem<'_>, solution: &mut Solution) {
-    let Solution { decision, alpha: Some(alpha), decision_values: Some(values), .. } = solution else { return };
-    let Decision::Expansion { coefficients, bias } = decision else { return };
+/// What decision values are off by, at most, as a part of the margin, for (C.7) to allow for it.
+const ROUNDING: f64 = 1e-10;
+
+/// (C.6) or (C.7) in the place of the solution's own function; `false` where there is nothing to go by: decision values and
+/// coefficients must be known.
+pub(crate) fn tighten(problem: &MarginProblem<'_>, solution: &mut Solution) -> bool {
+    let Solution { decision, alpha: Some(alpha), decision_values: Some(values), .. } = solution else { return false };
     let (loss, costs, targets) = (problem.row_loss(), problem.costs(), problem.targets());
-    let sums: Vec<f64> = values.iter().map(|value| value - *bias).collect();
+    let coefficients: Vec<f64> = match decision {
+        Decision::Expansion { coefficients, .. } => coefficients.clone(),
+        Decision::Linear { .. } if loss == RowLoss::Hinge => alpha.iter().zip(targets).map(|(a, y)| a * y).collect(),
+        Decision::Linear { .. } => return false,
+    };
+    let (Decision::Expansion { coefficients: numbers, bias } | Decision::Linear { weights: numbers, bias }) = decision;
+    // A bias that is folded into the kernel is a part of the sum, and grows with it.
+    let is_apart = problem.bias() == Bias::Explicit;
+    let sums: Vec<f64> = values.iter().map(|value| if is_apart { value - *bias } else { *value }).collect();
     let square: f64 = coefficients.iter().zip(&sums).map(|(c, u)| c * u).sum();
     let room =
         (0..sums.len()).filter(|&i| coefficients[i] != 0.0).map(|i| loss.bound(costs[i]) / coefficients[i].abs());
@@ -33,12 +50,37 @@ pub(crate) fn tighten(problem: &MarginProblem<'_>, solution: &mut Solution) {
         terms.sum::<f64>() - 0.5 * t * t * square
     };
     let scale = if largest > 1.0 { highest(1.0, largest, dual) } else { 1.0 };
-    coefficients.iter_mut().chain(alpha.iter_mut()).for_each(|number| *number *= scale);
-    let sums: Vec<f64> = sums.iter().map(|u| scale * u).collect();
-    if problem.bias() == Bias::Explicit {
-        *bias = best_bias(problem, &sums);
+    let scaled: Vec<f64> = sums.iter().map(|u| scale * u).collect();
+    let own = if is_apart { best_bias(problem, &scaled) } else { 0.0 };
+    let gap = |(t, b): (f64, f64)| {
+        let cost = |i: usize| costs[i] * loss.value(targets[i], t * sums[i] + b);
+        0.5 * t * t * square + problem.pull_on_bias() * b + (0..sums.len()).map(cost).sum::<f64>() - dual(t)
+    };
+    let free = without_slack(problem, &sums).filter(|&(t, b)| t <= largest && gap((t, b)) < gap((scale, own)));
+    let (scale, shift) = free.unwrap_or((scale, own));
+    numbers.iter_mut().chain(alpha.iter_mut()).for_each(|number| *number *= scale);
+    *bias = if is_apart { shift } else { scale * *bias };
+    values.iter_mut().zip(&sums).for_each(|(value, u)| *value = scale * u + shift);
+    true
+}
+
+/// (C.7): the least t, and its b, for which no row has slack. `None` where there is none of at least 1, or no margin in the loss.
+fn without_slack(problem: &MarginProblem<'_>, sums: &[f64]) -> Option<(f64, f64)> {
+    if problem.row_loss() != RowLoss::Hinge {
+        return None;
     }
-    values.iter_mut().zip(&sums).for_each(|(value, u)| *value = u + *bias);
+    let (above, below) =
+        sums.iter().zip(problem.targets()).fold((f64::INFINITY, f64::NEG_INFINITY), |(above, below), (&u, &target)| {
+            if target > 0.0 { (above.min(u), below) } else { (above, below.max(u)) }
+        });
+    let (half, middle) = match problem.bias() {
+        Bias::Explicit => (0.5 * (above - below), 0.5 * (above + below)),
+        Bias::Folded | Bias::None => (above.min(-below), 0.0),
+    };
+    // A rounding more, so that the last digit of a decision value is none of slack.
+    let scale = (1.0 + ROUNDING) / half;
+    let is_sensible = half > 0.0 && (1.0..=LARGEST_SCALE).contains(&scale);
+    is_sensible.then_some((scale, -scale * middle))
 }
 
 /// Where a concave function is highest.

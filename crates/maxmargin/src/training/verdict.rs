@@ -24,7 +24,7 @@ use crate::certificate::{Certificate, Evidence, tighten};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{FromNu, JointProblem, Loss, MarginProblem};
-use crate::solver::{self, Decision, JointSolution, JointStart, Settings, Solution, SolverKind, Start};
+use crate::solver::{self, JointSolution, JointStart, Settings, Solution, SolverKind, Start};
 
 /// How often a solver is asked again, and how much finer its goal is each time.
 const MOST_ROUNDS: usize = 8;
@@ -97,8 +97,8 @@ pub(super) struct Settled<'a> {
     pub(super) evidence: Evidence,
 }
 
-/// Asks a solver until the certificate agrees with it, and says why it stopped. Where a linear solver that was not named stalls on few
-/// rows, the whole kernel matrix is tried instead.
+/// Asks a solver until the certificate agrees with it, and says why it stopped. Where a linear solver that was not named stalls, a
+/// slower one that is surer is tried instead: [`stand_in`].
 ///
 /// # Errors
 /// As [`solver::supports`].
@@ -188,31 +188,45 @@ pub(super) fn settle<'a>(
             found.relative_gap <= LIMIT_GAP || is_nothing(own.as_ref().unwrap_or(&problem), &solution, found);
         solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
     }
-    let other = SolverKind::BlockSmo;
     if solution.stop == Stop::Stalled
         && !is_named
-        && kind != other
-        && solver::supports(other, &problem, settings).is_ok()
+        && let Some((other, second)) = stand_in(kind, &problem, &solution, settings, control)?
     {
-        let mut ask = |progress: Progress| control.poll(progress);
-        let second = if problem.len() <= solver::WHOLE_ROWS {
-            Some(solver::solve(other, &problem, &in_units(settings, &problem), &mut ask)?)
-        } else {
-            let values = solution.decision_values.clone().unwrap_or_default();
-            solver::solve_by_chunks(&problem, settings, values, &mut ask)
-        };
-        if let Some(second) = second {
-            let mut settled = settle(other, true, problem.clone(), second, settings, control)?;
-            if settled.solution.stop == Stop::Converged {
-                settled.solution.notes = std::mem::take(&mut solution.notes);
-                let note = format!("{} stalled, so {} solved the rows that matter", kind.name(), other.name());
-                settled.solution.notes.push(note);
-                return Ok(settled);
-            }
+        let mut settled = settle(other, true, problem.clone(), second, settings, control)?;
+        if settled.solution.stop == Stop::Converged {
+            settled.solution.notes = std::mem::take(&mut solution.notes);
+            settled.solution.notes.push(format!("{} stalled, so {} was tried", kind.name(), other.name()));
+            return Ok(settled);
         }
     }
     let problem = own.unwrap_or_else(|| problem.with_found(FromNu::Nothing));
     Ok(Settled { kind, problem, solution, evidence })
+}
+
+/// What another solver finds where this one stalled: Newton's method without conjugate gradients for logistic loss; the whole kernel
+/// matrix of few rows, or chunks of many, for the others.
+///
+/// # Errors
+/// As [`solver::solve`].
+fn stand_in(
+    kind: SolverKind,
+    problem: &MarginProblem<'_>,
+    stalled: &Solution,
+    settings: &Settings,
+    control: &mut dyn Control,
+) -> Result<Option<(SolverKind, Solution)>, Error> {
+    let other = if problem.loss() == Loss::Logistic { SolverKind::Logistic } else { SolverKind::BlockSmo };
+    if kind == other || solver::supports(other, problem, settings).is_err() {
+        return Ok(None);
+    }
+    let mut ask = |progress: Progress| control.poll(progress);
+    let found = if other == SolverKind::Logistic || problem.len() <= solver::WHOLE_ROWS {
+        Some(solver::solve(other, problem, &in_units(settings, problem), &mut ask)?)
+    } else {
+        let values = stalled.decision_values.clone().unwrap_or_default();
+        solver::solve_by_chunks(problem, settings, values, &mut ask)
+    };
+    Ok(found.map(|found| (other, found)))
 }
 
 /// (T.2) for classes that were trained together: the solver is asked until their one certificate agrees. What `lda` finds is the optimum
@@ -299,9 +313,10 @@ const NOTHING: f64 = 1e-8;
 
 /// The solution by (C.6), and how good it is.
 fn tightened(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64) -> Option<(Solution, Evidence)> {
-    let Decision::Expansion { .. } = solution.decision else { return None };
     let mut better = solution.clone();
-    tighten(problem, &mut better);
+    if !tighten(problem, &mut better) {
+        return None;
+    }
     let evidence = evidence_of(problem, &mut better, tolerance);
     Some((better, evidence))
 }
