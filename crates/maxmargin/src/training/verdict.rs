@@ -11,8 +11,8 @@
 //! of the targets.
 //!
 //! A violation is a matter of single rows. One whose coefficient is off its bound by rounding alone counts in full, and on columns of 1e6
-//! it cannot be found to within a tolerance of 1e-3 at all. So a solution whose search can go no further, and whose relative gap proves nine
-//! digits of the objective, has converged to the limits of double precision, and says that.
+//! it cannot be found to within a tolerance of 1e-3 at all. So a solution whose search can go no further, and whose relative gap proves half
+//! of the digits of the objective, has converged to the limits of double precision, and says that.
 //!
 //! # What follows
 //! A solver that thinks it is done, and is not by (T.2), is asked again: first the solution's own numbers are used better (C.6), then the
@@ -34,8 +34,8 @@ const FINER: f64 = 0.1;
 const FINEST_TOLERANCE: f64 = 1e-14;
 const FINEST_GAP: f64 = 1e-15;
 
-/// The relative gap that proves a solution to the limits of double precision.
-const LIMIT_GAP: f64 = 1e-9;
+/// The relative gap that proves a solution to the limits of double precision: √ε, for an objective is flat at its optimum.
+const LIMIT_GAP: f64 = 1.5e-8;
 
 /// Times the gap must have become smaller for another round to pay.
 const WORTH_IT: f64 = 0.9;
@@ -188,8 +188,10 @@ pub(super) fn settle<'a>(
             found.relative_gap <= LIMIT_GAP || is_nothing(own.as_ref().unwrap_or(&problem), &solution, found);
         solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
     }
+    // Where the objective is proved well enough, what is left is the rounding of single rows, which nobody rounds better.
+    let is_proved = evidence.certificate().is_some_and(|found| found.relative_gap <= Settings::GAP);
     if solution.stop == Stop::Stalled
-        && !is_named
+        && !(is_named || is_proved)
         && let Some((other, second)) = stand_in(kind, &problem, &solution, settings, control)?
     {
         let mut settled = settle(other, true, problem.clone(), second, settings, control)?;

@@ -2,7 +2,9 @@
 //!
 //! Pair steps find out which coefficients are free, and crawl where C is large or the matrix nearly singular. Newton's method solves for
 //! the free ones at once, and is dear where there are many. So rounds of pair steps and of Newton's method (`free.rs`) alternate, on a
-//! budget: Newton's method may not have cost more than the pair steps so far, which keeps the worst case within twice of theirs.
+//! budget: Newton's method may not have cost more than the pair steps so far, which keeps the worst case within twice of theirs. In the
+//! rounds 1, 2, 4, 8, … it may have cost twice as much, so that it is seen what it can do. Where it lowers the objective by more for
+//! what it costs than the pair steps of the round did, it leads: it has no budget then, and few pair steps are between.
 //!
 //! At the tolerance one more round of Newton's method gives the last digits, and is kept if it lessens the violation. Then v is
 //! computed anew before anything is claimed.
@@ -25,6 +27,8 @@ use crate::solver::start::{Snapshot, Start, feasible};
 /// Pair steps of a round, for each coefficient; more of them are done between two polls only where there are few coefficients.
 const STEPS_A_COEFFICIENT: f64 = 1.0;
 const LEAST_STEPS: u64 = 64;
+/// Pair steps of a round where Newton's method brings more for what it costs: enough to free what it is to move next.
+const STEPS_BESIDE_NEWTON: u64 = 8;
 
 /// What a pair step costs beside a multiplication for each coefficient.
 const OF_STEP: f64 = 100.0;
@@ -87,6 +91,10 @@ struct Walk {
     /// Rounds without a gain.
     idle: u64,
     renewals: u64,
+    /// Rounds of pair steps that Newton's method could have followed.
+    rounds: u64,
+    /// Whether Newton's method brought more for what it cost than pair steps did, in the last round.
+    newton_leads: bool,
     /// The least violation of a v that was computed anew.
     least: f64,
 }
@@ -196,16 +204,18 @@ impl<'a> Whole<'a> {
                 break Stop::IterationLimit;
             }
             let before = self.objective();
-            let outcome = self.block.solve(coupling, WITHIN * settings.tolerance(), round.min(cap - self.walk.steps));
+            let most = if self.walk.newton_leads { STEPS_BESIDE_NEWTON } else { round }.min(cap - self.walk.steps);
+            let outcome = self.block.solve(coupling, WITHIN * settings.tolerance(), most);
+            let work = outcome.steps as f64 * (size as f64 + OF_STEP);
             self.walk.steps += outcome.steps;
-            self.walk.pairs += outcome.steps as f64 * (size as f64 + OF_STEP);
+            self.walk.pairs += work;
             if outcome.unbounded {
                 return Err((self.alpha(), self.walk.steps));
             }
-            if outcome.steps == round {
-                self.newton();
-            }
+            let between = self.objective();
+            let of_newton = if outcome.steps == most { self.newton() } else { 0.0 };
             let after = self.objective();
+            self.walk.newton_leads = of_newton > 0.0 && (between - after) * work > (before - between) * of_newton;
             let gained = before - after > 4.0 * f64::EPSILON * after.abs();
             self.walk.idle = if gained { 0 } else { self.walk.idle + 1 };
             if self.walk.idle >= MOST_IDLE {
@@ -220,15 +230,19 @@ impl<'a> Whole<'a> {
         Ok(self.solution(stop))
     }
 
-    /// Newton's method, if the budget has enough for it.
-    fn newton(&mut self) {
-        let (free, left) = (free(&self.block), self.walk.pairs - self.walk.newton);
+    /// Newton's method, if the budget has enough for it; what it has cost.
+    fn newton(&mut self) -> f64 {
+        self.walk.rounds += 1;
+        let spare = if self.walk.rounds.is_power_of_two() { self.walk.pairs } else { 0.0 };
+        let left = if self.walk.newton_leads { f64::INFINITY } else { self.walk.pairs + spare - self.walk.newton };
+        let free = free(&self.block);
         if free.len() < 2 || least_work(free.len(), self.block.len()) > left {
-            return;
+            return 0.0;
         }
         let found = newton(&mut self.block, self.problem.coupling(), free, left);
         self.walk.newton += found.work;
         self.walk.steps += found.steps;
+        found.work
     }
 
     /// The last digits: Newton's method once more, and pair steps for those that it brings to violate; kept if the violation becomes
@@ -299,14 +313,14 @@ impl<'a> Whole<'a> {
 
     /// All that the rounds to come depend on. The gradient is v, one a coefficient and 0 for the variables that have none.
     fn snapshot(&self) -> Snapshot {
-        let Walk { steps, pairs, newton, idle, renewals, least } = self.walk;
+        let Walk { steps, pairs, newton, idle, renewals, rounds, newton_leads, least } = self.walk;
         let mut gradient = self.block.value[..self.block.len()].to_vec();
         gradient.resize(self.problem.len(), 0.0);
         Snapshot {
             iterations: steps,
             alpha: self.alpha(),
             gradient,
-            lists: vec![vec![idle, renewals]],
+            lists: vec![vec![idle, renewals, rounds, u64::from(newton_leads)]],
             numbers: vec![pairs, newton, least.min(f64::MAX)],
         }
     }
@@ -315,15 +329,20 @@ impl<'a> Whole<'a> {
     fn restore(&mut self, snapshot: Snapshot) -> bool {
         let &[pairs, newton, least] = snapshot.numbers.as_slice() else { return false };
         let [counters] = snapshot.lists.as_slice() else { return false };
-        let &[idle, renewals] = counters.as_slice() else { return false };
+        let &[idle, renewals, rounds, leads] = counters.as_slice() else { return false };
         let finite = [pairs, newton, least].iter().all(|number| number.is_finite());
-        if !(snapshot.fits(self.problem) && finite && snapshot.iterations < 1 << 60 && idle.max(renewals) < 1 << 60) {
+        if !(snapshot.fits(self.problem)
+            && finite
+            && snapshot.iterations < 1 << 60
+            && counters.iter().all(|&count| count < 1 << 60))
+        {
             return false;
         }
         self.begin_at(&snapshot.alpha);
         let size = self.block.len();
         self.block.value[..size].copy_from_slice(&snapshot.gradient[..size]);
-        self.walk = Walk { steps: snapshot.iterations, pairs, newton, idle, renewals, least };
+        self.walk =
+            Walk { steps: snapshot.iterations, pairs, newton, idle, renewals, rounds, newton_leads: leads == 1, least };
         true
     }
 }

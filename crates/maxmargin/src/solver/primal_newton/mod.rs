@@ -75,6 +75,8 @@ const MAX_STEPS: u64 = 2000;
 /// first.
 const PATIENCE: u32 = 20;
 const LONG_PATIENCE: u32 = 100;
+/// The part of a smooth objective that a step may leave at most to get on, whatever the gap, which may say little before the end.
+const LOWER: f64 = 1.0 - 1e-6;
 /// σ of (R.3) at first, for decision values of about 1: rows within a margin's width are part of the first steps.
 const FIRST_SHARPNESS: f64 = 1.0;
 /// The factor of (PN.3), and where it ends, for decision values of about 1.
@@ -95,6 +97,8 @@ const MORE_DIGITS: f64 = 0.9;
 /// The part of `Σ C_i` that is next to nothing, and the steps that a search has to find it all the same.
 const NEXT_TO_NOTHING: f64 = 1e-6;
 const STEPS_TO_NOTHING: u64 = 30;
+/// The part of an objective that is less than its last digit by far: a search whose gap is within it has no more to find.
+const EXACT: f64 = 1e-18;
 /// Steps without a smaller gap after which a search ends whose goal was met.
 const MORE_STEPS: u32 = 3;
 /// The part of a gradient that conjugate gradients may leave at first.
@@ -304,7 +308,7 @@ impl<'p, 'a> Search<'p, 'a> {
         }
         let mut found = self.look(start.as_ref());
         let first = *self.first.get_or_insert(self.size(&found).sqrt());
-        let (mut best, mut idle) = (f64::INFINITY, 0);
+        let (mut best, mut least, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
         // Where the goal was last met, and the gap there.
         let (mut met, mut last_measure) = (None, f64::INFINITY);
         let target = match goal {
@@ -349,13 +353,17 @@ impl<'p, 'a> Search<'p, 'a> {
             if is_next_to_nothing && self.steps >= STEPS_TO_NOTHING && matches!(goal, Goal::Settings(_)) {
                 return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
             }
+            if found.gap.abs() <= EXACT * found.primal.abs() {
+                return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
+            }
             if self.steps >= most_steps {
                 return ControlFlow::Continue(self.give_up(met, Stop::IterationLimit));
             }
             let size = self.size(&found);
             let measure = size.min(found.gap.abs());
-            idle = if measure < best { 0 } else { idle + 1 };
-            best = best.min(measure);
+            let is_lower = self.problem.loss.is_smooth() && found.primal < LOWER * least;
+            idle = if measure < best || is_lower { 0 } else { idle + 1 };
+            (best, least) = (best.min(measure), least.min(found.primal));
             let patience = if self.problem.loss.is_smooth() { PATIENCE } else { LONG_PATIENCE };
             if idle >= if met.is_some() { MORE_STEPS } else { patience } {
                 return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
