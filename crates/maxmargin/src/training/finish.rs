@@ -107,15 +107,16 @@ fn are_own(problem: &MarginProblem<'_>, solution: &Solution) -> bool {
     let costs = problem.costs();
     let parts = problem.workers().map_chunks(costs.len(), ROWS_A_CHUNK, |range| costs[range].iter().sum::<f64>());
     let all: f64 = parts.iter().sum();
+    let penalty: f64 = 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
     places.into_iter().all(|i| {
         let own = problem.decision_of_weights(i, weights, *bias);
         let length = problem.points().squared_norm(problem.rows()[i]).sqrt().max(1.0);
-        own == values[i] || (own - values[i]).abs() * length * all <= NO_MATTER
+        own == values[i] || (own - values[i]).abs() * length * all <= NO_MATTER * penalty.min(1.0)
     })
 }
 
 /// An error of decision values that shows nowhere, once it is multiplied by all costs and the length of a row: it is then what the gradient of
-/// the objective is off by at most.
+/// the objective is off by at most. Where the weights are short, the objective may be next to nothing, and this is a part of its penalty.
 const NO_MATTER: f64 = 1e-8;
 
 /// Whether decision values from scratch cost a pass over the data, or a few thousand kernel values.

@@ -196,8 +196,10 @@ pub(super) fn settle<'a>(
     {
         let mut settled = settle(other, true, problem.clone(), second, settings, control)?;
         if settled.solution.stop == Stop::Converged {
-            settled.solution.notes = std::mem::take(&mut solution.notes);
-            settled.solution.notes.push(format!("{} stalled, so {} was tried", kind.name(), other.name()));
+            let mut notes = std::mem::take(&mut solution.notes);
+            notes.push(format!("{} stalled, so {} was tried", kind.name(), other.name()));
+            notes.append(&mut settled.solution.notes);
+            settled.solution.notes = notes;
             return Ok(settled);
         }
     }
@@ -299,7 +301,7 @@ fn at_limit(solution: &mut Solution, found: &Certificate) -> Stop {
 /// Whether the objective of one class is nothing but rounding: rows around the origin, whose weights cancel out
 ///
 /// ```text
-/// |primal|, gap ≤ 1e-8 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (T.3)
+/// |primal|, gap ≤ 1e-12 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (T.3)
 /// ```
 ///
 /// Then the optimum is 0, of which no gap is a small part.
@@ -311,7 +313,7 @@ fn is_nothing(problem: &MarginProblem<'_>, solution: &Solution, found: &Certific
 }
 
 /// The part of an objective that is rounding, (T.3).
-const NOTHING: f64 = 1e-8;
+const NOTHING: f64 = 1e-12;
 
 /// The solution by (C.6), and how good it is.
 fn tightened(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64) -> Option<(Solution, Evidence)> {

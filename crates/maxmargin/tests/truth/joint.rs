@@ -359,5 +359,15 @@ fn finding(
     infeasibility: Rounded,
 ) -> Finding {
     let gap = Rounded { value: primal.value - dual.value, rounding: primal.rounding + dual.rounding };
-    Finding { primal, dual, lower_dual: dual.value, gap, strict_violation, violation, infeasibility, unit: 1.0 }
+    Finding {
+        primal,
+        dual,
+        lower_dual: dual.value,
+        gap,
+        strict_violation,
+        violation,
+        infeasibility,
+        unit: 1.0,
+        nothing: 0.0,
+    }
 }

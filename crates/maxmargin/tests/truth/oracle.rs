@@ -96,6 +96,9 @@ pub struct Rounded {
     pub rounding: f64,
 }
 
+/// The part of an objective of one class that is nothing, (T.3).
+const NOTHING: f64 = 1e-12;
+
 /// What is true of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding {
@@ -113,6 +116,8 @@ pub struct Finding {
     pub infeasibility: Rounded,
     /// In the units that the tolerance is meant in.
     pub unit: f64,
+    /// The objective of one class that is nothing but rounding, (T.3); 0 for other tasks.
+    pub nothing: f64,
 }
 
 /// Decision values, or sums over rows: the number and what f64 may lose of it, for each row.
@@ -362,7 +367,18 @@ impl<'a> Case<'a> {
             _ => self.violation(&clipped, &at_clipped),
         };
         let gap = Rounded { value: primal.value - dual.value, rounding: primal.rounding + dual.rounding };
-        Finding { primal, dual, lower_dual, gap, strict_violation, violation, infeasibility, unit: self.unit() }
+        let (unit, nothing) = (self.unit(), self.nothing(&answer.coefficients));
+        Finding { primal, dual, lower_dual, gap, strict_violation, violation, infeasibility, unit, nothing }
+    }
+
+    /// The part of ½‖Σ c_i φ(x_i)‖² at its largest, with all rows in one direction, that is nothing where the rows cancel out.
+    fn nothing(&self, c: &[f64]) -> f64 {
+        if !(self.pull > 0.0) {
+            return 0.0;
+        }
+        let own = |i: usize| self.seen.value(self.rows[i], self.rows[i]).exact.value().max(0.0).sqrt();
+        let length: f64 = (0..c.len()).filter(|&i| c[i] != 0.0).map(|i| c[i].abs() * own(i)).sum();
+        NOTHING * 0.5 * length * length
     }
 
     /// How far c is from its bounds, its sum from q, and with the L1 norm the largest product of the mended c from 1.

@@ -20,8 +20,9 @@ pub const AT_THE_LIMITS: &str = "limits of double precision";
 pub const TOLERANCE_SLACK: f64 = 1.0 + 1e-6;
 /// How far stated numbers may be from the oracle's, relative to their size, beside what f64 may lose.
 pub const AGREEMENT: f64 = 1e-9;
-/// How far a stated gap may be from the difference of the stated objectives, relative to the primal.
-pub const GAP_AGREEMENT: f64 = 1e-11;
+/// How far a stated gap may be from the difference of the stated objectives, relative to the larger of the two,
+/// beside what f64 may lose.
+pub const GAP_AGREEMENT: f64 = 1e-10;
 /// Whether the stated violation of a regression is already divided by half of the range of the targets.
 pub const STATED_IN_UNITS_OF_TARGETS: bool = false;
 /// How far Σ α may be from what ν asks for, relative to that.
@@ -134,7 +135,8 @@ struct Judged {
 
 impl Judged {
     fn outcome(&self, stated: &Stated, solver: &str, mut complaints: Vec<Complaint>) -> Outcome {
-        let Finding { primal, dual, lower_dual, gap, strict_violation, violation, infeasibility, unit } = self.finding;
+        let Finding { primal, dual, lower_dual, gap, strict_violation, violation, infeasibility, unit, nothing } =
+            self.finding;
         let mut demand = |holds: bool, kind: &'static str, text: String| {
             if !holds {
                 complaints.push(Complaint { kind, text });
@@ -148,7 +150,8 @@ impl Judged {
             (false, false) => KERNEL_GAP,
         };
         let (found, rounding) = (relative(gap.value), gap.rounding / primal.value.abs());
-        let above = self.stop == Stop::Converged && !(found <= bound);
+        let is_nothing = self.limits && gap.value.max(primal.value.abs()) <= nothing;
+        let above = self.stop == Stop::Converged && !(found <= bound || is_nothing);
         let excused = above && found <= bound + rounding;
         demand(
             !above || excused,
@@ -175,13 +178,15 @@ impl Judged {
         );
         let apart = stated.primal - stated.dual;
         demand(
-            (stated.gap - apart.max(0.0)).abs() <= GAP_AGREEMENT * stated.primal.abs(),
+            (stated.gap - apart.max(0.0)).abs()
+                <= GAP_AGREEMENT * stated.primal.abs().max(stated.dual.abs()) + gap.rounding,
             "gap stated",
             format!("states {:e}, is {apart:e}", stated.gap),
         );
         let wanted = if stated.gap == 0.0 { 0.0 } else { stated.gap / stated.primal.abs() };
         demand(
-            (stated.relative_gap - wanted).abs() <= AGREEMENT * wanted,
+            // Of an objective of 0 any gap is an infinite part.
+            stated.relative_gap == wanted || (stated.relative_gap - wanted).abs() <= AGREEMENT * wanted,
             "relative gap stated",
             format!("states {:e}, is {wanted:e}", stated.relative_gap),
         );
