@@ -22,6 +22,9 @@ const FIRST_RIDGE: f64 = 1e-15;
 const NEXT_RIDGE: f64 = 100.0;
 const LAST_RIDGE: f64 = 1e-5;
 
+/// Rows up to which a factor is found row by row: what a library does first for the sake of many costs more than the factor.
+const FEW: usize = 48;
+
 /// What a factor costs, and a coefficient that leaves, in multiplications that the arithmetic of a pair step takes the time of.
 const OF_FACTOR: f64 = 0.05;
 const OF_SOLVE: f64 = 2.0;
@@ -181,13 +184,12 @@ impl Factor {
         let mut part = FIRST_RIDGE;
         while part <= LAST_RIDGE {
             let ridge = part * largest * size as f64;
-            let matrix = Mat::from_fn(size, size, |i, j| {
+            let ridged = |i: usize, j: usize| {
                 let own = if i == j { block.ridge[places[i]] + ridge } else { 0.0 };
                 entry(i, j) + own
-            });
-            if let Ok(found) = matrix.llt(Side::Lower) {
-                let lower = found.L();
-                let rows = (0..size).map(|i| (0..=i).map(|j| lower[(i, j)]).collect()).collect();
+            };
+            let rows = if size <= FEW { rows_of_few(size, ridged) } else { rows_of_many(size, ridged) };
+            if let Some(rows) = rows {
                 return Some(Factor { rows });
             }
             part *= NEXT_RIDGE;
@@ -225,6 +227,31 @@ impl Factor {
             row[i] = length;
         }
     }
+}
+
+/// L of a small matrix, row by row; `None` where it is not positive.
+fn rows_of_few(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Vec<Vec<f64>>> {
+    let mut rows: Vec<Vec<f64>> = Vec::with_capacity(size);
+    for i in 0..size {
+        let mut row = Vec::with_capacity(i + 1);
+        for (j, before) in rows.iter().enumerate() {
+            row.push((entry(i, j) - dot(&row, &before[..j])) / before[j]);
+        }
+        let square = entry(i, i) - dot(&row, &row);
+        if !(square > 0.0) {
+            return None;
+        }
+        row.push(square.sqrt());
+        rows.push(row);
+    }
+    Some(rows)
+}
+
+/// L of a larger matrix; `None` where it is not positive.
+fn rows_of_many(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Vec<Vec<f64>>> {
+    let found = Mat::from_fn(size, size, entry).llt(Side::Lower).ok()?;
+    let lower = found.L();
+    Some((0..size).map(|i| (0..=i).map(|j| lower[(i, j)]).collect()).collect())
 }
 
 /// ⟨a, b⟩ by eight sums side by side.
