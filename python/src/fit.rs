@@ -68,6 +68,7 @@ pub(crate) fn fit(
             || matches!(task, Task::NuRegression { .. }))
             && training.params().settings.max_iterations.is_none_or(|most| most > 1)
             && polish
+            && !has_last_digits(&training)
             && dataset.rows() <= POLISHED_ROWS
             && matches!(beginning, Beginning::Scratch)
             && checkpoint.is_none();
@@ -88,6 +89,13 @@ pub(crate) fn fit(
     let run = if is_small { door::run_here } else { door::run };
     let (model, history, failure) = run(py, Watch(progress), work)?;
     Ok((Model::from(model), history, failure))
+}
+
+/// Whether Newton's method finds the last digits of few rows by itself: of a smooth loss that stops at a gap.
+fn has_last_digits(training: &Training) -> bool {
+    let params = training.params();
+    let is_smooth = matches!(params.loss, Some(Loss::Squared | Loss::Logistic)) && params.norm == Norm::L2;
+    is_smooth && params.settings.gap.is_some() && matches!(params.way(), Multiclass::OneVsOne | Multiclass::OneVsRest)
 }
 
 /// A model to the last digits where that takes few steps, and to the tolerance where it does not.

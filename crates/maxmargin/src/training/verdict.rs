@@ -151,7 +151,7 @@ pub(super) fn settle<'a>(
             solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
             break;
         }
-        goal = finer(goal, kind);
+        goal = if has_nu { finer_of_nu(goal, found, &bounds) } else { finer(goal, kind) };
         let start = match &solution.alpha {
             Some(alpha) if kind.takes_alpha() && !has_nu => Start::Alpha(alpha.clone()),
             _ => Start::Scratch,
@@ -330,6 +330,20 @@ fn exact(has_no_nu: bool, goal: &Settings) -> bool {
     let finest = if has_no_nu { FINEST_TOLERANCE } else { FINEST_TOLERANCE * FINEST_TOLERANCE };
     goal.tolerance.is_some_and(|tolerance| tolerance <= finest) || goal.gap.is_some_and(|gap| gap <= FINEST_GAP)
 }
+
+/// A finer goal for a ν, whose search begins anew: as much finer as the last one has missed its bounds by.
+///
+/// The search for ν measures its violation in other units than (T.2), a C that it does not know before the end.
+fn finer_of_nu(goal: Settings, found: &Certificate, bounds: &Bounds) -> Settings {
+    let of_violation = bounds.violation.map_or(1.0, |bound| bound / found.violation);
+    let missed = of_violation.min(bounds.gap / found.relative_gap);
+    let factor = (WITHIN * missed).clamp(FINEST_FACTOR, FINER);
+    Settings { tolerance: Some(goal.tolerance().min(1.0) * factor), ..goal }
+}
+
+/// The part of a bound that a search for ν aims at, and how much finer a goal may be at once.
+const WITHIN: f64 = 0.5;
+const FINEST_FACTOR: f64 = 1e-4;
 
 /// A finer goal.
 fn finer(goal: Settings, kind: SolverKind) -> Settings {
