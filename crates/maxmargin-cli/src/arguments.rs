@@ -331,7 +331,8 @@ pub(crate) struct Train {
         ("explicit", Bias::Explicit), ("folded", Bias::Folded), ("none", Bias::None)]))]
     pub(crate) bias: Bias,
     /// Several classes: a machine for each pair (ovo), for each class against the rest (ovr), or a function for each class, all
-    /// found together (joint: logistic, lda, mlp; crammer-singer: hinge loss) [default: joint for lda and mlp, else ovo]
+    /// found together (joint: logistic, lda, mlp; crammer-singer: hinge loss) [default: joint for lda and mlp, ovr for a linear kernel
+    /// whose pairs would have more than 4 million weights, else ovo]
     #[arg(long, value_name = "WAY", help_heading = "Problem", hide_possible_values = true, value_parser = one_of(&[
         ("ovo", Multiclass::OneVsOne), ("ovr", Multiclass::OneVsRest), ("joint", Multiclass::Joint),
         ("crammer-singer", Multiclass::CrammerSinger)]))]

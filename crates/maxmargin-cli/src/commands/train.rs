@@ -11,7 +11,7 @@ use maxmargin::data::{Dataset, Label, Labels, ScalingKind, range_ratio, stratifi
 use maxmargin::diagnosis::MOST_RANGE_RATIO;
 use maxmargin::error::quoted;
 use maxmargin::kernel::KernelParams;
-use maxmargin::model::Machine;
+use maxmargin::model::{Machine, Multiclass};
 use maxmargin::problem::Task;
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::Penalty;
@@ -409,6 +409,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     let mut notes: Vec<String> = model.machines().iter().flat_map(|machine| machine.notes.iter().cloned()).collect();
     notes.retain(|note| !note.starts_with("solver "));
     notes.dedup();
+    notes.extend(against_the_rest(arguments, &model));
     let counted = Score::Classes {
         rows: data.rows(),
         errors: model.machines().iter().map(|machine| machine.training_errors).sum(),
@@ -519,6 +520,18 @@ fn class_rows(model: &Model, data: &Dataset) -> Vec<usize> {
     let mut counts = vec![0; model.classes().len()];
     model.codes(data.labels()).into_iter().flatten().for_each(|code| counts[code as usize] += 1);
     counts
+}
+
+/// Why each class has one machine against the rest, where no way was named and pairs are the usual one.
+fn against_the_rest(arguments: &Train, model: &Model) -> Option<String> {
+    let parts = model.parts();
+    let classes = parts.classes.len();
+    let is_chosen = arguments.multiclass.is_none() && classes > 2 && parts.multiclass == Multiclass::OneVsRest;
+    is_chosen.then(|| {
+        let pairs = classes * (classes - 1) / 2;
+        let columns = parts.columns;
+        format!("each of {classes} classes against the rest: {pairs} pairs would have {columns} weights each (--multiclass ovo)")
+    })
 }
 
 /// Why the solver was chosen, which is a note of the first machine.

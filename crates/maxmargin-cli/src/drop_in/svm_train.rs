@@ -7,7 +7,7 @@ use std::path::Path;
 use maxmargin::calibration::{Calibration, CalibrationParams, noise, platt};
 use maxmargin::data::{Dataset, Labels};
 use maxmargin::kernel::{Gamma, KernelParams};
-use maxmargin::model::{Machine, Pairing};
+use maxmargin::model::{Machine, Multiclass, Pairing};
 use maxmargin::problem::Task;
 use maxmargin::training::{ClassWeights, Penalty};
 use maxmargin::{Model, Training, TrainingParams, Workers};
@@ -137,7 +137,8 @@ impl Plan {
             3 => (Task::Regression { epsilon: options.value('p', 0.1)? }, Penalty::C(cost)),
             _ => (Task::NuRegression { nu }, Penalty::C(cost)),
         };
-        let mut params = TrainingParams { task, kernel, penalty, ..TrainingParams::default() };
+        let multiclass = task.is_classification().then_some(Multiclass::OneVsOne);
+        let mut params = TrainingParams { task, kernel, penalty, multiclass, ..TrainingParams::default() };
         params.settings.tolerance = Some(options.value('e', 1e-3)?);
         let cache: f64 = options.value('m', 100.0)?;
         if !(cache > 0.0 && cache.is_finite()) {

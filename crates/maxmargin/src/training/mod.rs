@@ -167,7 +167,7 @@ impl Training {
             norm: params.norm,
             solver: String::new(),
             tolerance: params.settings.tolerance(),
-            multiclass: params.way(),
+            multiclass: params.way_for(labels.classes().len(), data.columns()),
             classes: if targets.is_some() { Vec::new() } else { labels.classes().to_vec() },
             class_weights,
             one_against_rest: params.positive.is_some() && data.labels().classes().len() > 2,

@@ -129,6 +129,9 @@ impl Default for TrainingParams {
     }
 }
 
+/// Weights of all pairs of classes together up to which linear machines are trained pair by pair where no way is named: 32 MB.
+const MOST_WEIGHTS_OF_PAIRS: usize = 1 << 22;
+
 impl TrainingParams {
     /// How several classes are told apart, the solver's own way where none was named.
     pub fn way(&self) -> Multiclass {
@@ -138,6 +141,22 @@ impl TrainingParams {
             Multiclass::default()
         };
         self.multiclass.unwrap_or(own)
+    }
+
+    /// [`Self::way`] for data of so many classes and columns. Where no way was named, linear machines of pairs that would have more
+    /// weights than four million make place for one a class.
+    pub fn way_for(&self, classes: usize, columns: usize) -> Multiclass {
+        let pairs = classes.saturating_mul(classes.saturating_sub(1)) / 2;
+        let is_large = pairs.saturating_mul(columns) > MOST_WEIGHTS_OF_PAIRS;
+        let way = self.way();
+        if self.multiclass.is_none()
+            && way == Multiclass::OneVsOne
+            && matches!(self.kernel, KernelParams::Linear)
+            && is_large
+        {
+            return Multiclass::OneVsRest;
+        }
+        way
     }
 
     /// The only way to a [`Training`], and so the only place where ranges are tested.
