@@ -347,3 +347,21 @@ def test_the_certificates_of_many_machines_are_made_when_they_are_asked_for():
     again = pickle.loads(pickle.dumps(model))
     assert len(again.certificate_.machines) == len(certificates)
     assert np.array_equal(again.dual_coef_, model.dual_coef_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_converged_is_the_word_of_the_certificate_at_any_scale():
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        X = draw.normal(size=(60, 4))
+        t = X @ draw.normal(size=4) + 0.1 * draw.normal(size=60)
+        y = np.where(X[:, 0] > 0, 1, -1)
+        models = (
+            SVC(kernel="linear").fit(1e6 * X, y),
+            SVR(kernel="linear", epsilon=1e-10).fit(1e3 * X, 1e-8 * t),
+            NuSVR(nu=0.3, C=1e3).fit(X, t),
+        )
+        for model in models:
+            gap = model.certificate_.relative_gap
+            assert model.stop_reason_ != "converged" or gap <= 5e-3, (seed, model, gap)
+        assert models[0].stop_reason_ == "converged"

@@ -394,6 +394,20 @@ fn with_missing_words(data: Dataset, names: &[String], words: Words) -> Result<D
     Ok(Dataset::new(matrix, data.labels().clone())?.with_names(names.to_vec())?)
 }
 
+/// Columns up to which each may have a number or a place of its own, whatever the rows store.
+const MOST_COLUMNS_OF_TABLE: usize = 1 << 24;
+
+/// Refuses data whose columns are too many to look at each, as hashed features may be. `what` wants to.
+pub(crate) fn check_columns(columns: usize, what: &str) -> Result<(), Failure> {
+    if columns <= MOST_COLUMNS_OF_TABLE {
+        return Ok(());
+    }
+    Err(Failure::new(
+        format!("the data has {columns} columns, and {what} has a place for each, up to {MOST_COLUMNS_OF_TABLE}"),
+        "choose columns with --columns, or number those in use from 1 on",
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

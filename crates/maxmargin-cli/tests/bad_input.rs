@@ -296,6 +296,20 @@ fn wrong_data_is_answered_with_its_place_and_the_way_out() {
     }
 }
 
+/// Two rows with columns as far out as they can be: 44 bytes that no command may take gigabytes for.
+const FAR_COLUMNS: &str = "1 2147483647:1\n-1 2147483646:1\n1 5:1\n-1 9:2\n";
+
+#[test]
+fn columns_far_out_are_refused_where_each_has_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("far.svm"), FAR_COLUMNS).unwrap();
+    for line in ["doctor far.svm", "project far.svm --onto 1", "convert far.svm far.csv", "convert far.svm far.npy"] {
+        check(folder.path(), (line, "the data has 2147483647 columns", "choose columns with --columns"));
+    }
+    let case = ("train far.svm --task svdd --memory 1G -q", "a centre with 2147483647 columns needs 16.0 GiB", "grant");
+    check(folder.path(), case);
+}
+
 #[test]
 fn damaged_models_are_refused_by_every_command_that_reads_one() {
     let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use crate::arguments::Convert;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::feed::{Feed, Next};
-use crate::input::Origin;
+use crate::input::{self, Origin};
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Target, Words};
 use crate::report::counted;
@@ -25,6 +25,7 @@ pub(super) fn run(arguments: &Convert) -> Result<ExitCode, Failure> {
     let options = arguments.reading.options(arguments.columns.as_deref());
     // These tell the number of columns before the first row.
     let fixed = !matches!(format, Format::Libsvm | Format::Cache);
+    let is_table = fixed && format != Format::Npz;
     let started = Instant::now();
     let mut feed = Feed::new(&origin, &options, arguments.reading.seed, fixed)?;
     let bar = progress(arguments.quiet);
@@ -36,6 +37,9 @@ pub(super) fn run(arguments: &Convert) -> Result<ExitCode, Failure> {
                 Next::Stopped => return Ok(None),
                 Next::End => break,
                 Next::Block(block) => {
+                    if is_table {
+                        input::check_columns(block.columns(), format.name())?;
+                    }
                     writer.push(&block)?;
                     rows += block.rows() as u64;
                     let all = feed.begun().rows.map_or_else(String::new, |all| format!(" of {all}"));

@@ -44,6 +44,7 @@ pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
             (source.read_once(&options)?, !arguments.unlabelled)
         }
     };
+    input::check_columns(data.columns(), "doctor")?;
     let classes = labelled && has_classes(arguments, model.as_ref());
     let mut findings = of_data(&data, classes, &workers);
     match &model {

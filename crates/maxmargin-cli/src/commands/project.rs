@@ -28,6 +28,7 @@ pub(super) fn run(arguments: &Project) -> Result<ExitCode, Failure> {
     let workers = Workers::new(arguments.threads)?;
     let options = arguments.reading.options(arguments.columns.as_deref());
     let data = origin.fetch(arguments.reading.seed, &workers, words)?.read(&options)?;
+    input::check_columns(data.columns(), "project")?;
     let scaling = (arguments.scale != ScalingKind::None).then(|| Scaling::learn(arguments.scale, data.matrix()));
     let scaled = |matrix: &Matrix| match &scaling {
         Some(scaling) => scaling.apply(matrix),

@@ -30,7 +30,7 @@ pub fn choose(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
 }
 
 /// Rows for each column up to which few rows are the smaller problem.
-const ROWS_A_COLUMN: usize = 4;
+const ROWS_A_COLUMN: usize = 8;
 /// Of the numbers of a row at most this part is not zero when it is sparse, and a table is wide from so many columns on.
 const SPARSE: f64 = 0.05;
 const MANY_COLUMNS: usize = 2000;

@@ -430,7 +430,7 @@ fn solve_by_dual(problem: &MarginProblem<'_>, solve: impl FnOnce(&DualProblem<'_
     match (problem.nu(), from_nu) {
         (Some(nu), FromNu::Nothing) => {
             notes.push(format!(
-                "at nu = {nu} the classes leave no margin between them: choose a smaller nu, or C instead"
+                "at nu = {nu} the classes leave no margin between them: choose a larger nu, or C instead"
             ));
             stop = if stop == Stop::Converged { Stop::Stalled } else { stop };
         }

@@ -148,6 +148,15 @@ impl Training {
             Some(scaling) => scaling.apply(data.matrix())?,
             None => data.matrix().clone(),
         };
+        if let (Task::Svdd { .. }, KernelParams::Linear) = (params.task, &params.kernel)
+            && 8 * data.columns() as u64 > params.settings.memory
+        {
+            return Err(Error::Memory {
+                what: format!("a centre with {} columns", data.columns()),
+                need: 8 * data.columns() as u64,
+                budget: params.settings.memory,
+            });
+        }
         let kernel = params.kernel.check_weighted(&matrix, data.weights())?;
         if kernel.is_precomputed() && (params.bias == Bias::Folded || scaling.is_some()) {
             return Err(Error::Combination {

@@ -188,10 +188,8 @@ pub(super) fn settle<'a>(
             found.relative_gap <= LIMIT_GAP || is_nothing(own.as_ref().unwrap_or(&problem), &solution, found);
         solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
     }
-    // Where the objective is proved well enough, what is left is the rounding of single rows, which nobody rounds better.
-    let is_proved = evidence.certificate().is_some_and(|found| found.relative_gap <= Settings::GAP);
     if solution.stop == Stop::Stalled
-        && !(is_named || is_proved)
+        && !is_named
         && let Some((other, second)) = stand_in(kind, &problem, &solution, settings, control)?
     {
         let mut settled = settle(other, true, problem.clone(), second, settings, control)?;
@@ -206,6 +204,9 @@ pub(super) fn settle<'a>(
     let problem = own.unwrap_or_else(|| problem.with_found(FromNu::Nothing));
     Ok(Settled { kind, problem, solution, evidence })
 }
+
+/// Steps for each row that a stand-in has: where those do not suffice, rounding is in its way, too.
+const STEPS_A_ROW: u64 = 200;
 
 /// What another solver finds where this one stalled: Newton's method without conjugate gradients for logistic loss; the whole kernel
 /// matrix of few rows, or chunks of many, for the others.
@@ -225,7 +226,9 @@ fn stand_in(
     }
     let mut ask = |progress: Progress| control.poll(progress);
     let found = if other == SolverKind::Logistic || problem.len() <= solver::WHOLE_ROWS {
-        Some(solver::solve(other, problem, &in_units(settings, problem), &mut ask)?)
+        let most = STEPS_A_ROW.saturating_mul(problem.len() as u64);
+        let max_iterations = Some(settings.max_iterations.unwrap_or(most));
+        Some(solver::solve(other, problem, &Settings { max_iterations, ..in_units(settings, problem) }, &mut ask)?)
     } else {
         let values = stalled.decision_values.clone().unwrap_or_default();
         solver::solve_by_chunks(problem, settings, values, &mut ask)

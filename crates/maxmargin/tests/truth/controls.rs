@@ -35,9 +35,10 @@ fn examples() -> Vec<(Problem, Model)> {
     let mut found: BTreeMap<String, (Problem, Model)> = BTreeMap::new();
     for seed in 0..900 {
         let problem = problem(seed);
-        // Where columns are of very different size, rounding may be as large as the violation.
+        // Where columns are of very different size, or C is large, rounding may be as large as the violation.
+        let steep = matches!(problem.params.penalty, maxmargin::training::Penalty::C(c) if c > 1e4);
         let mild = ["plain", "rows that repeat", "of one scale"].iter().any(|name| problem.name.contains(name));
-        if !mild || problem.rows() > 200 || found.contains_key(&kind(&problem)) {
+        if steep || !mild || problem.rows() > 200 || found.contains_key(&kind(&problem)) {
             continue;
         }
         let Ok(model) = problem.fit(None) else { continue };

@@ -213,7 +213,8 @@ impl<'a> Whole<'a> {
                 return Err((self.alpha(), self.walk.steps));
             }
             let between = self.objective();
-            let of_newton = if outcome.steps == most { self.newton() } else { 0.0 };
+            let is_cut = outcome.steps == most && self.walk.steps < cap;
+            let of_newton = if is_cut { self.newton() } else { 0.0 };
             let after = self.objective();
             self.walk.newton_leads = of_newton > 0.0 && (between - after) * work > (before - between) * of_newton;
             let gained = before - after > 4.0 * f64::EPSILON * after.abs();

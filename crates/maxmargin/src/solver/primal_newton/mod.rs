@@ -97,8 +97,6 @@ const MORE_DIGITS: f64 = 0.9;
 /// The part of `Σ C_i` that is next to nothing, and the steps that a search has to find it all the same.
 const NEXT_TO_NOTHING: f64 = 1e-6;
 const STEPS_TO_NOTHING: u64 = 30;
-/// The part of an objective that is less than its last digit by far: a search whose gap is within it has no more to find.
-const EXACT: f64 = 1e-18;
 /// Steps without a smaller gap after which a search ends whose goal was met.
 const MORE_STEPS: u32 = 3;
 /// The part of a gradient that conjugate gradients may leave at first.
@@ -351,9 +349,6 @@ impl<'p, 'a> Search<'p, 'a> {
             // A loss that is smoothed is not to be found where next to nothing is left of it.
             let is_next_to_nothing = !self.problem.loss.is_smooth() && found.primal <= NEXT_TO_NOTHING * self.total;
             if is_next_to_nothing && self.steps >= STEPS_TO_NOTHING && matches!(goal, Goal::Settings(_)) {
-                return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
-            }
-            if found.gap.abs() <= EXACT * found.primal.abs() {
                 return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
             }
             if self.steps >= most_steps {
