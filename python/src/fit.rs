@@ -26,6 +26,8 @@ const SMALL_FIT: usize = 16_000_000;
 
 /// Rows up to which an answer is polished: as good as the arithmetic allows, whatever the tolerance.
 const POLISHED_ROWS: usize = 500;
+/// Products of a Newton step up to which the library takes one more for the last digits.
+const FEW_PRODUCTS: f64 = 4e5;
 /// How much smaller the tolerance is for it, and how small at least.
 const POLISH: f64 = 1e-7;
 const FINEST: f64 = 1e-12;
@@ -68,7 +70,7 @@ pub(crate) fn fit(
             || matches!(task, Task::NuRegression { .. }))
             && training.params().settings.max_iterations.is_none_or(|most| most > 1)
             && polish
-            && !has_last_digits(&training)
+            && !has_last_digits(&training, &dataset)
             && dataset.rows() <= POLISHED_ROWS
             && matches!(beginning, Beginning::Scratch)
             && checkpoint.is_none();
@@ -91,11 +93,13 @@ pub(crate) fn fit(
     Ok((Model::from(model), history, failure))
 }
 
-/// Whether Newton's method finds the last digits of few rows by itself: of a smooth loss that stops at a gap.
-fn has_last_digits(training: &Training) -> bool {
+/// Whether Newton's method finds the last digits by itself: of a squared loss that stops at a gap, with few columns.
+fn has_last_digits(training: &Training, data: &Dataset) -> bool {
     let params = training.params();
-    let is_smooth = matches!(params.loss, Some(Loss::Squared | Loss::Logistic)) && params.norm == Norm::L2;
-    is_smooth && params.settings.gap.is_some() && matches!(params.way(), Multiclass::OneVsOne | Multiclass::OneVsRest)
+    let is_small = (data.rows() as f64) * (data.columns() as f64).powi(2) <= FEW_PRODUCTS;
+    let is_squared = params.loss == Some(Loss::Squared) && params.norm == Norm::L2;
+    let is_apart = matches!(params.way(), Multiclass::OneVsOne | Multiclass::OneVsRest);
+    is_small && is_squared && is_apart && params.settings.gap.is_some()
 }
 
 /// A model to the last digits where that takes few steps, and to the tolerance where it does not.

@@ -261,10 +261,13 @@ impl<'a> Whole<'a> {
             self.walk.newton += found.work;
             self.walk.steps += found.steps;
             least = self.block.violation(coupling);
-            if !found.moved || least <= LAST_DIGITS * tolerance {
+            if least <= LAST_DIGITS * tolerance {
                 break;
             }
             let outcome = self.block.solve(coupling, LAST_DIGITS * tolerance, self.block.len() as u64);
+            if !found.moved && outcome.steps == 0 {
+                break;
+            }
             self.walk.steps += outcome.steps;
             self.walk.pairs += outcome.steps as f64 * (self.block.len() as f64 + OF_STEP);
             least = self.block.violation(coupling);
