@@ -19,7 +19,8 @@ pub fn choose(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
     let is_linear =
         problem.kernel().is_linear() && !problem.hard() && problem.nu().is_none() && problem.reach().is_none();
     // Few full rows of many columns are a smaller problem as a kernel matrix.
-    let is_wide = rows <= super::WHOLE_ROWS && columns.saturating_mul(ROWS_A_COLUMN) > rows && !is_sparse(problem);
+    let most = if columns < SOME_COLUMNS { columns } else { columns.saturating_mul(ROWS_A_COLUMN) };
+    let is_wide = rows <= super::WHOLE_ROWS && rows < most && !is_sparse(problem);
     if is_linear && (!is_wide || problem.loss() == Loss::Logistic) {
         return for_linear(problem);
     }
@@ -29,8 +30,9 @@ pub fn choose(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
     because(SolverKind::BlockSmo, format!("{rows} rows, so blocks of variables and all cores pay"))
 }
 
-/// Rows for each column up to which few rows are the smaller problem.
+/// Rows for each column up to which few rows are the smaller problem, from so many columns on: a Newton step costs their square.
 const ROWS_A_COLUMN: usize = 8;
+const SOME_COLUMNS: usize = 32;
 /// Of the numbers of a row at most this part is not zero when it is sparse, and a table is wide from so many columns on.
 const SPARSE: f64 = 0.05;
 const MANY_COLUMNS: usize = 2000;
