@@ -178,7 +178,7 @@ impl Judged {
         );
         let apart = stated.primal - stated.dual;
         // An answer that is far from the optimum may have sums so large that their digits are lost.
-        let lost = if self.stop == Stop::Converged { 0.0 } else { gap.rounding + AGREEMENT * stated.gap };
+        let lost = AGREEMENT * stated.gap + if self.stop == Stop::Converged { 0.0 } else { gap.rounding };
         demand(
             (stated.gap - apart.max(0.0)).abs() <= GAP_AGREEMENT * stated.primal.abs().max(stated.dual.abs()) + lost,
             "gap stated",
