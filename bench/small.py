@@ -28,11 +28,11 @@ OUR_SECONDS = 20.0
 # Steps, and passes of LinearSVC, from which on it is found out how many scikit-learn takes in that time.
 FIRST_STEPS = 10_000
 FIRST_SWEEPS = 1_000
-# A fit is repeated within a round until so many seconds have passed: short ones are no matter of one clock tick.
+# Seconds for which a fit is repeated within a round: a single short one would measure the clock.
 SECONDS_A_TURN = 0.02
 # A fit that takes longer than this is measured in one round only.
 LONG_SECONDS = 1.0
-# `--quick` keeps one fit in so many.
+# `--quick` keeps every fifth fit.
 QUICK_PART = 5
 GRID = "the gallery's grid"
 

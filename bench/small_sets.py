@@ -98,7 +98,7 @@ def small_sets(folder: Path | None) -> list[SmallSet]:
 
 
 def first(name: str, rows: np.ndarray, targets: np.ndarray, regression: bool) -> SmallSet:
-    """A set of at most so many rows, as full doubles in rows that lie one after the other."""
+    """The first rows of a set, at most `MOST_ROWS`, as full doubles in rows that lie one after the other."""
     rows = np.ascontiguousarray(rows[:MOST_ROWS], dtype=np.float64)
     return SmallSet(name, rows, np.asarray(targets[:MOST_ROWS], dtype=np.float64), regression)
 

@@ -10,7 +10,7 @@ from failure import exit_with
 from record import read
 from table import digits, listed, markdown, preamble
 
-# A fit is slow when it takes more than this many times scikit-learn's seconds and so many seconds more.
+# A fit is slow when its seconds exceed scikit-learn's times the first number plus the second.
 SLOW_TIMES = 1.2
 SLOW_SECONDS = 0.2e-3
 # How far our objective may be below scikit-learn's, relative to that, before it counts as worse.

@@ -138,8 +138,8 @@ impl<'s> Cutter<'s> {
         }
     }
 
-    /// Says that the first block is to hold so many bytes at least: what tells how the others are read. Cells in quotes may
-    /// hold line ends; `separator` is what stands between cells.
+    /// Sets what stands between cells, and the least number of bytes of the first block, which tells how the others are read. Cells
+    /// in quotes may hold line ends.
     pub(crate) fn begin(&mut self, separator: u8, first: usize) {
         (self.separator, self.first) = (Some(separator), first);
     }

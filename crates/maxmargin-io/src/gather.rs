@@ -278,7 +278,7 @@ pub(crate) fn read_all(
     finish(arrays, summary, parser, workers)
 }
 
-/// Checks that there is room for the arrays of so many rows and entries.
+/// Checks that there is memory for the arrays of these rows and entries.
 fn check_arrays(origin: &str, expected: Expected) -> Result<(), Error> {
     check_room::<[u64; 2]>(origin, expected.rows).and_then(|()| check_room::<[u64; 2]>(origin, expected.entries))
 }
@@ -384,7 +384,7 @@ impl Summary {
         self.columns as usize
     }
 
-    /// Adds the next block of a stream, and makes a data set of its rows alone, of at least so many columns: of those before
+    /// Adds the next block of a stream, and makes a data set of its rows alone, with at least this number of columns: of those before
     /// the first fault, which comes with it. There is no data set when there are no rows.
     pub(crate) fn add_alone(
         &mut self,

@@ -93,7 +93,7 @@ fn moved(matrix: &Matrix, columns: usize, place: impl Fn(usize) -> Option<usize>
     sparse_matrix(columns, offsets, indices, values, &Workers::none())
 }
 
-/// The same rows with another matrix.
+/// A data set of this matrix, with the labels and groups of `data`.
 fn with_matrix(data: &Dataset, matrix: Matrix) -> Result<Dataset, maxmargin::Error> {
     let made = Dataset::new(matrix, data.labels().clone())?.with_open_columns();
     match data.groups() {

@@ -21,17 +21,17 @@ const FREE_TEXT: u64 = 64 << 20;
 /// Bytes of text that each byte of a compressed file may stand for: no gzip file has more than 1032.
 const TEXT_A_BYTE: u64 = 1100;
 
-/// The most numbers of a file of so many bytes.
+/// The most numbers that a file of this size may hold.
 pub(crate) fn most_numbers(file: u64) -> u64 {
     FREE_NUMBERS.saturating_add(file.saturating_mul(NUMBERS_A_BYTE))
 }
 
-/// The most bytes that numbers and labels of a file of so many bytes may take once they are unpacked.
+/// The most bytes that numbers and labels of a file of this size may take once they are unpacked.
 pub(crate) fn most_bytes(file: u64) -> u64 {
     most_numbers(file).saturating_mul(8)
 }
 
-/// The most bytes of text that a compressed file of so many bytes may hold.
+/// The most bytes of text that a compressed file of this size may hold.
 pub(crate) fn most_text(file: u64) -> u64 {
     FREE_TEXT.saturating_add(file.saturating_mul(TEXT_A_BYTE))
 }
@@ -46,7 +46,7 @@ pub(crate) fn too_much(origin: &str, what: &str, help: &str) -> Error {
     }
 }
 
-/// Checks that there is room for so many things of a type.
+/// Checks that there is memory for this number of values of a type.
 ///
 /// # Errors
 /// When the system refuses the memory.

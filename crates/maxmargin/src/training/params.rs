@@ -143,8 +143,8 @@ impl TrainingParams {
         self.multiclass.unwrap_or(own)
     }
 
-    /// [`Self::way`] for data of so many classes and columns. Where no way was named, linear machines of pairs that would have more
-    /// weights than four million make place for one a class.
+    /// How the classes of some data are told apart. Where no way was named and the machines of all pairs would have more than four
+    /// million weights, a linear kernel has one machine a class; otherwise it is [`Self::way`].
     pub fn way_for(&self, classes: usize, columns: usize) -> Multiclass {
         let pairs = classes.saturating_mul(classes.saturating_sub(1)) / 2;
         let is_large = pairs.saturating_mul(columns) > MOST_WEIGHTS_OF_PAIRS;
