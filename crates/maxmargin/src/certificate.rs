@@ -3,6 +3,7 @@
 pub mod joint;
 mod l1;
 mod of_weights;
+pub(crate) mod rounding;
 mod tighten;
 
 use std::borrow::Cow;

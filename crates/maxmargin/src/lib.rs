@@ -50,6 +50,7 @@ mod class_products;
 pub mod control;
 pub mod data;
 pub mod diagnosis;
+mod double_double;
 pub mod error;
 pub mod geometry;
 pub mod kernel;

@@ -78,6 +78,67 @@ fn columns_of_any_size_are_learnt_before_converged_is_said() {
     }
 }
 
+/// Two moons on a grid of 1/1024, moved by this much, which is exact for whole numbers up to 2^42.
+fn moons_at(rows: usize, offset: f64) -> Dataset {
+    let data = generate("moons", rows, 11).unwrap();
+    let mut numbers = vec![];
+    for row in 0..data.rows() {
+        data.matrix().visit(row, |_, value| numbers.push((value * 1024.0).round() / 1024.0 + offset));
+    }
+    data.with_matrix(Matrix::dense(rows, 2, numbers).unwrap()).unwrap()
+}
+
+#[test]
+fn a_gaussian_kernel_learns_the_same_wherever_the_rows_lie() {
+    let params = TrainingParams {
+        kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) },
+        penalty: Penalty::C(100.0),
+        ..TrainingParams::default()
+    };
+    // Solved with the whole matrix, and by blocks in single precision.
+    for rows in [120, 1500] {
+        let near = fit(&moons_at(rows, 0.0), params.clone());
+        let primal = |model: &Model| model.machines()[0].evidence.certificate().unwrap().primal;
+        for offset in [2000.0, 1e6, 1e9] {
+            let data = moons_at(rows, offset);
+            let far = fit(&data, params.clone());
+            assert_eq!(far.stop(), Stop::Converged);
+            assert!((primal(&far) / primal(&near) - 1.0).abs() < 1e-3, "{} {}", primal(&far), primal(&near));
+            assert!(far.verify(&data, &Workers::none()).unwrap().holds());
+            // Rows whose zeros are not stored are moved with all others.
+            let sparse = data.clone().with_matrix(data.matrix().to_sparse()).unwrap();
+            let codes = |data: &Dataset| far.predict(data, &Workers::none()).unwrap().codes().to_vec();
+            assert_eq!(codes(&data), codes(&sparse));
+            let wrong = codes(&data).iter().zip(data.labels().codes()).filter(|(a, b)| a != b).count();
+            assert!(wrong * 20 < rows, "{wrong} of {rows} wrong");
+            // The model keeps the rows as they came.
+            let vectors = far.parts().vectors.as_ref().unwrap();
+            assert!(vectors.row(0).iter().all(|&value| value > 0.9 * offset));
+        }
+    }
+}
+
+#[test]
+fn a_polynomial_of_rows_far_from_0_says_what_rounding_leaves_of_its_gap() {
+    let kernel = KernelParams::Polynomial { gamma: Gamma::Value(1e-12), coef0: 0.0, degree: 4 };
+    for solver in [SolverKind::BlockSmo, SolverKind::Smo, SolverKind::InteriorPoint] {
+        let settings = Settings { max_iterations: Some(LIMIT_OF_NAMED), ..Settings::default() };
+        let params = TrainingParams {
+            kernel: kernel.clone(),
+            penalty: Penalty::C(1e12),
+            solver: Some(solver),
+            settings,
+            ..TrainingParams::default()
+        };
+        let data = moons_at(120, 1e6);
+        let model = fit(&data, params);
+        assert_ne!(model.stop(), Stop::Converged, "{solver:?}: {}", relative_gap(&model));
+        let notes = &model.machines()[0].notes;
+        assert!(notes.iter().any(|note| note.contains("rounding of the kernel values")), "{notes:?}");
+        assert!(model.verify(&data, &Workers::none()).unwrap().holds());
+    }
+}
+
 #[test]
 fn targets_of_any_size_have_the_same_verdict() {
     for scale in [1e-8, 1e-3, 1.0, 1e3, 1e8] {

@@ -12,7 +12,8 @@ use crate::simd::vectorised;
 /// A left row is spread out once; each right row then costs its stored entries.
 pub(super) fn dots(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     assert_eq!(out.len(), left.len() * right.len(), "a block needs a place for each pair");
-    let (matrix, width) = (right.points().matrix(), right.len());
+    debug_assert_eq!(left.points().centre(), right.points().centre(), "both sides are moved alike");
+    let (matrix, width) = (right.points().seen(), right.len());
     if width == 0 {
         return;
     }
@@ -25,11 +26,11 @@ pub(super) fn dots(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     }
     let mut spread = vec![0.0; matrix.columns()];
     for (&i, values) in left.list().iter().zip(out.chunks_mut(width)) {
-        left.points().matrix().visit(i, |column, value| spread[column] = value);
+        left.points().seen().visit(i, |column, value| spread[column] = value);
         for (&j, value) in right.list().iter().zip(values) {
             *value = dot_with_row(&spread, matrix, j) + constant;
         }
-        left.points().matrix().visit(i, |column, _| spread[column] = 0.0);
+        left.points().seen().visit(i, |column, _| spread[column] = 0.0);
     }
 }
 
@@ -104,11 +105,11 @@ fn column_products(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     let mut entries: Vec<(usize, f64)> = Vec::new();
     for (&i, values) in left.list().iter().zip(out.chunks_mut(right.len().max(1))) {
         entries.clear();
-        left.points().matrix().visit(i, |column, value| entries.push((column, value)));
+        left.points().seen().visit(i, |column, value| entries.push((column, value)));
         for (&j, sum) in right.list().iter().zip(values) {
             *sum = 0.0;
             let mut rest = entries.as_slice();
-            right.points().matrix().visit(j, |column, z| {
+            right.points().seen().visit(j, |column, z| {
                 rest = &rest[rest.partition_point(|&(c, _)| c < column)..];
                 if let Some(&(c, x)) = rest.first()
                     && c == column

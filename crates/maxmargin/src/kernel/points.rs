@@ -1,11 +1,63 @@
 //! Rows as a kernel sees them: with their squared norms, the folded constant, and their numbers.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::Packed;
+use super::{KernelFunction, Packed};
 use crate::data::Matrix;
 use crate::error::Error;
 use crate::workers::Workers;
+
+/// Rows moved so that a centre lies at 0.
+#[derive(Clone, Debug)]
+struct Moved {
+    centre: Centre,
+    matrix: Matrix,
+}
+
+/// A point near which some rows lie, far from 0 beside their spread.
+///
+/// The Gaussian kernel sees differences of rows alone. It takes them from squared norms and dot products, whose digits are lost where rows
+/// are far from 0; so rows are moved to their centre first, by a subtraction that loses nothing. The two sides of a block must be moved by
+/// the same centre: a model finds its own from its support vectors.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Centre(Arc<Vec<f64>>);
+
+/// Rows, evenly spread, that a centre is found from.
+const CENTRE_ROWS: usize = 1024;
+
+/// `‖centre‖² / mean ‖x − centre‖²` above which rows are moved. Each factor of 100 costs a kernel value two of its digits, and of the seven
+/// in single precision the search wants four.
+const FAR: f64 = 100.0;
+
+impl Centre {
+    /// The mean of some of the rows; `None` where moving them gains nothing: they are near 0, most of their numbers are 0, or the kernel sees
+    /// more than differences.
+    pub(crate) fn of(kernel: &KernelFunction, matrix: &Matrix) -> Option<Self> {
+        let is_full = 2 * matrix.entries() >= matrix.rows().saturating_mul(matrix.columns());
+        if !matches!(kernel, KernelFunction::Rbf(_)) || !is_full {
+            return None;
+        }
+        let sample = matrix.rows().min(CENTRE_ROWS);
+        let place = |k: usize| k * matrix.rows() / sample;
+        let mut mean = vec![0.0; matrix.columns()];
+        (0..sample).for_each(|k| matrix.visit(place(k), |column, value| mean[column] += value / sample as f64));
+        let mut spread = 0.0;
+        (0..sample).for_each(|k| matrix.visit(place(k), |column, value| spread += (value - mean[column]).powi(2)));
+        let square: f64 = mean.iter().map(|mean| mean * mean).sum();
+        let is_far = square.is_finite() && square > FAR * spread / sample as f64;
+        is_far.then(|| Centre(Arc::new(mean)))
+    }
+
+    /// The rows with the centre at 0.
+    fn moved(&self, matrix: &Matrix) -> Matrix {
+        // A zero that is not stored moves, too.
+        let full = matches!(matrix, Matrix::Sparse(_)).then(|| matrix.to_dense());
+        let matrix = full.as_ref().unwrap_or(matrix);
+        matrix.rebuild(matrix.columns(), |_, entries, out| {
+            out.extend(entries.iter().map(|&(column, value)| (column, value - self.0[column as usize])));
+        })
+    }
+}
 
 /// A matrix prepared for kernels, once: squared norms, and whether a constant 1 is appended to each row.
 ///
@@ -15,6 +67,7 @@ use crate::workers::Workers;
 #[derive(Clone, Debug)]
 pub struct Points {
     matrix: Matrix,
+    moved: Option<Moved>,
     folded: bool,
     squared_norms: Vec<f64>,
     numbers: Option<Vec<usize>>,
@@ -28,18 +81,25 @@ impl Points {
         Points::by(&Workers::none(), matrix, folded)
     }
 
-    /// The same on several threads.
+    /// [`Points::new`] on several threads.
     pub fn by(workers: &Workers, matrix: Matrix, folded: bool) -> Self {
+        Points::around(workers, matrix, folded, None)
+    }
+
+    /// [`Points::by`] for a kernel that sees differences alone, with the rows moved by a centre.
+    pub(crate) fn around(workers: &Workers, matrix: Matrix, folded: bool, centre: Option<Centre>) -> Self {
+        let moved = centre.map(|centre| Moved { matrix: centre.moved(&matrix), centre });
         let constant = if folded { 1.0 } else { 0.0 };
         let mut squared_norms = vec![constant; matrix.rows()];
         // Rows of a model that needs none of their numbers have no columns.
         let rows = if matrix.columns() == 0 { 0 } else { matrix.rows() };
+        let seen = moved.as_ref().map_or(&matrix, |moved| &moved.matrix);
         workers.fill_chunks(&mut squared_norms[..rows], 4096, |start, chunk| {
             // Summed in the order of `pairs::dots`, so that ‖x − x‖ is exactly 0.
-            super::pairs::squared_norms(&matrix, start, chunk);
+            super::pairs::squared_norms(seen, start, chunk);
             chunk.iter_mut().for_each(|square| *square += constant);
         });
-        Points { matrix, folded, squared_norms, numbers: None, single: OnceLock::new(), double: OnceLock::new() }
+        Points { matrix, moved, folded, squared_norms, numbers: None, single: OnceLock::new(), double: OnceLock::new() }
     }
 
     /// Gives each row the number that a precomputed kernel's table knows it by.
@@ -63,6 +123,16 @@ impl Points {
         &self.matrix
     }
 
+    /// The rows as dot products see them: moved, where they were.
+    pub(super) fn seen(&self) -> &Matrix {
+        self.moved.as_ref().map_or(&self.matrix, |moved| &moved.matrix)
+    }
+
+    /// The centre that the rows were moved by.
+    pub(crate) fn centre(&self) -> Option<&Centre> {
+        self.moved.as_ref().map(|moved| &moved.centre)
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.matrix.rows()
@@ -78,12 +148,12 @@ impl Points {
         self.folded
     }
 
-    /// `⟨x′, x′⟩` of every row.
+    /// `⟨x′, x′⟩` of every row, moved where it was.
     pub(crate) fn squared_norms(&self) -> &[f64] {
         &self.squared_norms
     }
 
-    /// `⟨x′, x′⟩` of a row.
+    /// `⟨x′, x′⟩` of a row, moved where it was.
     pub fn squared_norm(&self, row: usize) -> f64 {
         self.squared_norms[row]
     }

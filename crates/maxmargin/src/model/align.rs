@@ -5,6 +5,7 @@ use crate::data::{Dataset, Matrix};
 use crate::error::{Error, quoted};
 use crate::kernel::Points;
 use crate::problem::Bias;
+use crate::workers::Workers;
 
 /// Data in the model's columns, scaled as in training, and what the user should know of it.
 #[derive(Clone, Debug)]
@@ -61,7 +62,8 @@ impl Model {
             Some(scaling) => scaling.apply(&matrix)?,
             None => matrix,
         };
-        Ok(Points::new(matrix, self.parts.bias == Bias::Folded))
+        let centre = self.points.centre().cloned();
+        Ok(Points::around(&Workers::none(), matrix, self.parts.bias == Bias::Folded, centre))
     }
 
     /// For each column of the model its place in the data.
@@ -151,7 +153,6 @@ mod tests {
     use crate::control::Unattended;
     use crate::data::{Label, Labels};
     use crate::training::TrainingParams;
-    use crate::workers::Workers;
 
     fn data(columns: usize, values: Vec<f64>, names: Option<&[&str]>) -> Dataset {
         let rows = values.len() / columns;

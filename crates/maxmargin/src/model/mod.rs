@@ -23,9 +23,10 @@ use crate::certificate::joint::JointEvidence;
 use crate::control::Stop;
 use crate::data::{Label, Labels, Matrix, Scaling};
 use crate::error::Error;
-use crate::kernel::{Expansion, KernelFunction, Points};
+use crate::kernel::{Centre, Expansion, KernelFunction, Points};
 use crate::problem::{Bias, Loss, Norm, Task};
 use crate::training::Penalty;
+use crate::workers::Workers;
 
 pub use align::Aligned;
 pub use explain::{Detail, Explanation, Lead, Reason, Term, TermSource};
@@ -209,7 +210,8 @@ impl Model {
             Some(vectors) => vectors.clone(),
             None => Matrix::without_columns(parts.support_rows.len()),
         };
-        let mut points = Points::new(matrix, parts.bias == Bias::Folded);
+        let centre = Centre::of(&parts.kernel, &matrix);
+        let mut points = Points::around(&Workers::none(), matrix, parts.bias == Bias::Folded, centre);
         if parts.kernel.is_precomputed() {
             points = points.with_numbers(parts.support_rows.iter().map(|&row| row as usize).collect())?;
         }

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use super::{Machine, Model, Network};
 use crate::certificate::joint::JointEvidence;
+use crate::certificate::rounding::{Rounding, rounding};
 use crate::certificate::{Evidence, borderline, certify, decision_values, dual_point};
 use crate::control::Stop;
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
-use crate::kernel::{Points, expand};
+use crate::kernel::{Points, expand, precise_sums};
 use crate::problem::Task;
 use crate::problem::{FromNu, MarginProblem};
 use crate::solver::{Decision, Settings, Solution, SolverKind};
@@ -181,7 +182,7 @@ impl Model {
         let stranger = machine.support.iter().map(row_of).find(|row| problem.rows().binary_search(row).is_err());
         let alpha = matches!(machine.evidence, Evidence::Certificate(_))
             .then(|| coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect());
-        let (decision, values) = match &machine.weights {
+        let (decision, mut values) = match &machine.weights {
             Some(weights) => {
                 let decision = Decision::Linear { weights: weights.clone(), bias: machine.bias };
                 let values = decision_values(problem, &decision);
@@ -196,7 +197,7 @@ impl Model {
         }
         let alpha = if self.is_from_stream() { dual_point(problem, &values) } else { alpha };
         let (stop, iterations, notes) = (Stop::Converged, 0, Vec::new());
-        let solution = Solution {
+        let mut solution = Solution {
             from_nu: FromNu::Nothing,
             decision,
             alpha,
@@ -207,7 +208,18 @@ impl Model {
         };
         // A stream promises no tolerance, but rows are counted with one.
         let tolerance = if self.is_from_stream() { Settings::TOLERANCE } else { self.parts().tolerance };
-        let evidence = match (&machine.evidence, certify(problem, &solution, tolerance)) {
+        let plain = certify(problem, &solution, tolerance);
+        let precise = |places: &[usize]| self.precise_values_of(problem, machine, places);
+        let found = match rounding(problem, &solution.decision, &values, &plain, precise) {
+            Rounding::Harmless => plain,
+            Rounding::Precise(precise) => {
+                solution.decision_values = Some(precise.clone());
+                values = precise;
+                certify(problem, &solution, tolerance)
+            }
+            Rounding::Hidden(hidden) => plain.with_hidden(hidden),
+        };
+        let evidence = match (&machine.evidence, found) {
             (Evidence::None(reason), Evidence::None(_)) => Evidence::None(reason.clone()),
             (_, evidence) => evidence,
         };
@@ -233,6 +245,14 @@ impl Model {
         let mut values = expand(&self.parts().kernel, left, right, &machine.coefficients, problem.workers());
         values.iter_mut().for_each(|value| *value += machine.bias);
         values
+    }
+
+    /// [`Model::values_of`] for some rows of a problem, with twice the digits.
+    fn precise_values_of(&self, problem: &MarginProblem<'_>, machine: &Machine, places: &[usize]) -> Vec<f64> {
+        let pool: Vec<usize> = machine.support.iter().map(|&place| place as usize).collect();
+        let rows: Vec<usize> = places.iter().map(|&i| problem.rows()[i]).collect();
+        let (left, right) = (problem.points().rows(&rows), self.support_vectors().rows(&pool));
+        precise_sums(&self.parts().kernel, left, right, &machine.coefficients, machine.bias, problem.workers())
     }
 }
 

@@ -365,7 +365,9 @@ impl<'a> State<'a> {
     fn minimise_segment(&mut self, i: usize, j: usize) -> Option<(f64, f64)> {
         let (signs, upper) = (self.problem.signs(), self.problem.upper());
         let slope = signs[j] * self.gradient[j] - signs[i] * self.gradient[i];
-        let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * self.cache.row(self.problem, i)[j];
+        // Rounding may leave less than the ridges are by themselves, and a step without an end.
+        let ridge = self.problem.ridge()[i] + self.problem.ridge()[j];
+        let curvature = (self.diagonal[i] + self.diagonal[j] - 2.0 * self.cache.row(self.problem, i)[j]).max(ridge);
         // How far t can go before a bound is met.
         let room_i = if signs[i] > 0.0 { upper[i] - self.alpha[i] } else { self.alpha[i] };
         let room_j = if signs[j] > 0.0 { self.alpha[j] } else { upper[j] - self.alpha[j] };
@@ -460,8 +462,8 @@ const GAP_EVERY: u64 = 256;
 /// Steps after which the objective must have fallen by more than rounding.
 const STALL_WINDOW: u64 = 20_000;
 
-/// A step that changes the gradient by this much is on its way to infinity: the kernel is not positive semidefinite.
-const HUGE: f64 = 1e250;
+/// A change of the gradient from which on a search has no end: the squares of larger numbers leave the range of f64.
+const HUGE: f64 = 1e100;
 
 /// Stands for a curvature that is 0 or below, so that such a pair is chosen first.
 const TINY: f64 = 1e-12;

@@ -1,6 +1,7 @@
 //! From a solution to a machine: its certificate, its errors, and what the model keeps of it.
 
 use super::verdict::Settled;
+use crate::certificate::rounding::{Rounding, precise_values, rounding};
 use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion};
 use crate::checkpoint::ByRow;
 use crate::kernel::Kernel;
@@ -20,10 +21,42 @@ pub(super) fn evidence_of(problem: &MarginProblem<'_>, solution: &mut Solution, 
     }
     let evidence = certify(problem, solution, tolerance);
     if is_cheap(problem, &solution.decision) || can_be_trusted(problem, solution, &evidence) {
-        return evidence;
+        return despite_rounding(problem, solution, evidence, tolerance);
     }
     solution.decision_values = Some(decision_values(problem, &solution.decision));
-    certify(problem, solution, tolerance)
+    let evidence = certify(problem, solution, tolerance);
+    despite_rounding(problem, solution, evidence, tolerance)
+}
+
+/// The evidence from decision values with more digits, where rounding hides something of the gap.
+fn despite_rounding(
+    problem: &MarginProblem<'_>,
+    solution: &mut Solution,
+    evidence: Evidence,
+    tolerance: f64,
+) -> Evidence {
+    let values = solution.decision_values.as_deref().unwrap_or_default();
+    let precise = |places: &[usize]| precise_values(problem, &solution.decision, places);
+    match rounding(problem, &solution.decision, values, &evidence, precise) {
+        Rounding::Harmless => evidence,
+        Rounding::Precise(values) => {
+            solution.decision_values = Some(values);
+            note_rounding(solution, "the certificate was computed with twice the digits");
+            certify(problem, solution, tolerance)
+        }
+        Rounding::Hidden(hidden) => {
+            note_rounding(solution, &format!("{hidden:.1e} was added to the gap"));
+            evidence.with_hidden(hidden)
+        }
+    }
+}
+
+/// Notes, once, that kernel values lack digits, what was done about it, and the way out.
+fn note_rounding(solution: &mut Solution, done: &str) {
+    const CAUSE: &str = "rounding of the kernel values shows in the decision values";
+    if !solution.notes.iter().any(|note| note.starts_with(CAUSE)) {
+        solution.notes.push(format!("{CAUSE}, so {done}; columns that are scaled keep more digits"));
+    }
 }
 
 /// Solution to machine: errors, and the coefficients by training row.

@@ -21,7 +21,7 @@ use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
-use crate::kernel::{Kernel, KernelFunction, KernelParams, Points};
+use crate::kernel::{Centre, Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Model, ModelParts, Multiclass, Pairing};
 use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
@@ -166,7 +166,8 @@ impl Training {
         }
         let class_weights = params.class_weights.of_classes(&labels, data.weights())?;
         let weights = row_weights(data.weights(), labels.codes(), class_weights.as_deref());
-        let points = Points::by(workers, matrix, params.bias == Bias::Folded);
+        let centre = Centre::of(&kernel, &matrix);
+        let points = Points::around(workers, matrix, params.bias == Bias::Folded, centre);
         let mut parts = ModelParts {
             task: params.task,
             kernel: kernel.clone(),

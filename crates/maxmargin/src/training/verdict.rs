@@ -236,6 +236,9 @@ fn stand_in(
     Ok(found.map(|found| (other, found)))
 }
 
+/// The relative gap of classes that are trained together with hinge loss, beside their violation.
+const JOINT_GAP: f64 = 1e-3;
+
 /// (T.2) for classes that were trained together: the solver is asked until their one certificate agrees. What `lda` finds is the optimum
 /// of no objective with a penalty, and has none.
 ///
@@ -255,7 +258,7 @@ pub(super) fn settle_joint(
         certify_joint(problem, &solution.weights, &solution.biases, solution.alpha.as_deref())
     };
     let is_softmax = problem.loss() == Loss::Logistic;
-    let gap = settings.linear_gap().filter(|_| is_softmax).unwrap_or(Settings::KERNEL_GAP);
+    let gap = settings.linear_gap().filter(|_| is_softmax).or(settings.gap).unwrap_or(JOINT_GAP);
     let violation = (!is_softmax).then(|| settings.tolerance());
     let met = |evidence: &JointEvidence| {
         evidence

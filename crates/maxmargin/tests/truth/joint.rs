@@ -177,10 +177,13 @@ impl Case<'_> {
             self.give_mass_back(&mut parts);
         }
         let direction = self.direction(&pull(&parts));
+        // What the errors of decision values change of the penalty, by way of the probabilities.
+        let size = |k: usize| direction.columns[k].iter().map(|number| number.value().abs()).sum::<f64>();
+        let moved = violation.rounding * (0..classes).map(size).sum::<f64>();
         let entropy = |q: &Vec<f64>| -> f64 { q.iter().filter(|q| **q > 0.0).map(|q| -q * q.ln()).sum() };
         let entropies: Double = (0..n).map(|i| Double::product(self.costs[i], entropy(&parts[i]))).sum();
         let of_dual =
-            direction.penalty.rounding + lost_in_sum(n) * (entropies.value() + self.costs.iter().sum::<f64>());
+            moved + direction.penalty.rounding + lost_in_sum(n) * (entropies.value() + self.costs.iter().sum::<f64>());
         finding(
             Rounded { value: primal.value(), rounding },
             Rounded { value: (entropies + -direction.penalty.value).value(), rounding: of_dual },

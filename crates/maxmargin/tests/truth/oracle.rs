@@ -488,8 +488,17 @@ impl<'a> Case<'a> {
         if !most.is_finite() {
             return Rounded::default();
         }
-        let dual = |t: f64| (0..c.len()).map(|i| self.dual_term(i, t * c[i])).sum::<Double>().value();
-        let value = dual(highest(&dual, most));
+        let terms = |t: f64| (0..c.len()).map(|i| self.dual_term(i, t * c[i])).sum::<Double>();
+        let dual = |t: f64| terms(t).value();
+        let value = match self.cost {
+            // D(t) = a t − b t², from its values at 1 and 2: where products cancel out, t may be anything.
+            Cost::Squared => {
+                let bend = 0.5 * (terms(1.0) * 2.0 - terms(2.0)).value();
+                let slope = terms(1.0).value() + bend;
+                dual(if bend > 0.0 { (0.5 * slope / bend).clamp(0.0, most) } else { most })
+            }
+            _ => dual(highest(&dual, most)),
+        };
         let size: f64 = (0..c.len()).map(|i| (most * c[i]).abs()).sum();
         Rounded { value, rounding: 1e-9 * value.abs() + lost_in_sum(c.len()) * size }
     }

@@ -100,7 +100,7 @@ struct Rows {
 /// Rows of one kind of scale.
 fn rows(draw: &mut Draw, count: usize, columns: usize) -> Rows {
     let mut plain: Vec<Vec<f64>> = (0..count).map(|_| (0..columns).map(|_| draw.normal()).collect()).collect();
-    let kind = draw.0.random_range(0..8);
+    let kind = draw.0.random_range(0..9);
     if kind == 5 {
         // Rows that repeat.
         plain.iter_mut().flatten().for_each(|value| *value = value.round());
@@ -132,6 +132,11 @@ fn rows(draw: &mut Draw, count: usize, columns: usize) -> Rows {
                 *offset = *scale * draw.normal() * 3.0;
             }
             "unscaled measurements"
+        }
+        7 => {
+            // Times, coordinates, account numbers: far from 0 beside their spread.
+            offsets.iter_mut().for_each(|offset| *offset = draw.power(3.0, 8.0));
+            "columns far from 0"
         }
         _ => "plain",
     };

@@ -45,8 +45,6 @@ pub struct Outcome {
     pub stop: &'static str,
     pub solver: String,
     pub complaints: Vec<Complaint>,
-    /// Whether the gap is above its bound and rounding explains it.
-    pub excused: bool,
 }
 
 /// The numbers that a certificate states.
@@ -102,7 +100,7 @@ pub fn outcomes(problem: &Problem, seen: &Seen<'_>, model: &Model) -> Vec<Outcom
 
 fn uncertified(machine: &Machine, solver: &str) -> Outcome {
     let stop = if machine.stop == Stop::Converged { UNCERTIFIED } else { machine.stop.name() };
-    Outcome { stop, solver: solver.into(), complaints: vec![], excused: false }
+    Outcome { stop, solver: solver.into(), complaints: vec![] }
 }
 
 /// What is asked of a machine beside its certificate: ν, and the C that it states.
@@ -152,9 +150,8 @@ impl Judged {
         let (found, rounding) = (relative(gap.value), gap.rounding / primal.value.abs());
         let is_nothing = self.limits && gap.value.max(primal.value.abs()) <= nothing;
         let above = self.stop == Stop::Converged && !(found <= bound || is_nothing);
-        let excused = above && found <= bound + rounding;
         demand(
-            !above || excused,
+            !above,
             "gap",
             format!(
                 "converged at a relative gap of {found:.1e} (stated {:.1e}, rounding {rounding:.1e})",
@@ -220,6 +217,6 @@ impl Judged {
                 ),
             );
         }
-        Outcome { stop: self.stop.name(), solver: solver.into(), complaints, excused }
+        Outcome { stop: self.stop.name(), solver: solver.into(), complaints }
     }
 }

@@ -1,5 +1,6 @@
 //! Kernels that are functions of dot products, many values at a time.
 
+use crate::double_double::DoubleDouble;
 use crate::simd::Real;
 
 /// A kernel that is a function of the dot product (and of the squared norms).
@@ -31,6 +32,21 @@ pub enum DotFunction {
 }
 
 impl DotFunction {
+    /// A kernel value to about 30 digits, from the dot product and the squared norms of its rows.
+    pub(in crate::kernel) fn precise(
+        self,
+        dot: DoubleDouble,
+        left_square: DoubleDouble,
+        right_square: DoubleDouble,
+    ) -> DoubleDouble {
+        match self {
+            DotFunction::Linear => dot, // (K.1)
+            DotFunction::Polynomial { gamma, coef0, degree } => (dot * gamma + coef0).power(degree), // (K.2)
+            DotFunction::Rbf { gamma } => ((left_square + right_square - dot * 2.0).or_zero() * -gamma).exp(), // (K.3)
+            DotFunction::Sigmoid { gamma, coef0 } => (dot * gamma + coef0).tanh(), // (K.4)
+        }
+    }
+
     /// Kernel values from dot products, lane by lane. `norm` and `norms` are squared norms.
     #[inline(always)]
     pub(super) fn apply<T: Real, const L: usize>(

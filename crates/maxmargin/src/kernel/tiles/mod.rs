@@ -43,7 +43,7 @@ pub(crate) struct Tiles<'a, T: Real> {
 impl<'a, T: Real> Tiles<'a, T> {
     /// The rows of `points` will pass by. They are packed at the first call for these points, once.
     pub(crate) fn new(kernel: &'a dyn Kernel, points: &'a Points) -> Self {
-        let pack = || Packed::new(points.matrix());
+        let pack = || Packed::new(points.seen());
         let fast = kernel.of_dots().map(|function| (function, T::packed(points).get_or_init(pack)));
         Tiles { kernel, points, fast, arch: Arch::new() }
     }

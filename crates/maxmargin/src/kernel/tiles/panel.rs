@@ -60,7 +60,7 @@ impl<'p, T: Real> Panel<'p, T> {
 
     /// Puts in the rows of the list, to be passed by packed rows: those of the same points, if `own`.
     pub(super) fn load(&mut self, packed: &Packed<T>, own: bool) {
-        let matrix = self.points.matrix();
+        let matrix = self.points.seen();
         self.clear();
         self.binary = packed.binary && (own || has_ones_alone(matrix, &self.list));
         let columns = matrix.columns();

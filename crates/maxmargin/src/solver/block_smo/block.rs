@@ -361,7 +361,8 @@ impl<T: Real> Block<T> {
     fn move_pair(&mut self, i: usize, j: usize, sum: usize) -> Option<f64> {
         let own = |k: usize| -> f64 { Into::<f64>::into(self.row(k)[k]) + self.ridge[k] };
         let cross: f64 = self.row(i)[j].into();
-        let curvature = own(i) + own(j) - 2.0 * cross;
+        // Rounding may leave less than the ridges are by themselves, and a step without an end.
+        let curvature = (own(i) + own(j) - 2.0 * cross).max(self.ridge[i] + self.ridge[j]);
         let slope = self.value[i] + self.ways[sum].up[i] - (self.value[j] - self.ways[sum].down[j]);
         let (end_i, end_j) = (self.end_above(i), self.end_below(j));
         let (before_i, before_j) = (self.coefficient[i], self.coefficient[j]);

@@ -1,0 +1,177 @@
+//! Sums of kernel values with twice the digits of f64, for checks of answers whose terms cancel.
+
+use super::{Kernel, KernelFunction, Rows};
+use crate::data::Matrix;
+use crate::double_double::DoubleDouble;
+use crate::workers::Workers;
+
+/// Left rows that one thread sums up at a time.
+const ROWS_A_CHUNK: usize = 8;
+
+/// `f_i = b + Σ_j coefficients[j] · k(left i, right j)`, each rounded once, at the end.
+///
+/// Kernels of dot products are computed with about 30 digits, and so are sums, products and multiples of them. Values of other kernels have
+/// the digits of f64 and are added up with more.
+///
+/// Cost: about 30 operations for each pair of rows and each entry of a right row.
+pub(crate) fn precise_sums(
+    kernel: &KernelFunction,
+    left: Rows<'_>,
+    right: Rows<'_>,
+    coefficients: &[f64],
+    bias: f64,
+    workers: &Workers,
+) -> Vec<f64> {
+    let squares: Vec<DoubleDouble> = workers.numbers(right.len(), |j| square(right, j));
+    let mut sums = vec![0.0; left.len()];
+    workers.fill_chunks(&mut sums, ROWS_A_CHUNK, |start, sums| {
+        let mut entries = Vec::new();
+        for (i, sum) in (start..).zip(sums) {
+            entries.clear();
+            left.points().matrix().visit(left.list()[i], |column, value| entries.push((column, value)));
+            let own = square(left, i);
+            let term = |j: usize| {
+                let value = kernel.precise(&Pair {
+                    dot: dot(&entries, right, j),
+                    left_square: own,
+                    right_square: squares[j],
+                    left: left.slice(i..i + 1),
+                    right: right.slice(j..j + 1),
+                });
+                value * coefficients[j]
+            };
+            *sum = (0..right.len()).map(term).fold(DoubleDouble::from(bias), |sum, term| sum + term).value();
+        }
+    });
+    sums
+}
+
+/// What a kernel value is made of.
+struct Pair<'a> {
+    dot: DoubleDouble,
+    left_square: DoubleDouble,
+    right_square: DoubleDouble,
+    /// The two rows themselves.
+    left: Rows<'a>,
+    right: Rows<'a>,
+}
+
+impl KernelFunction {
+    /// The value of a pair, with as many digits as are known.
+    fn precise(&self, pair: &Pair<'_>) -> DoubleDouble {
+        match self {
+            KernelFunction::Sum(sum) => {
+                sum.parts.iter().fold(DoubleDouble::ZERO, |sum, part| sum + part.precise(pair)) // (K.8a)
+            }
+            KernelFunction::Product(product) => {
+                product.parts.iter().fold(DoubleDouble::from(1.0), |product, part| product * part.precise(pair)) // (K.8b)
+            }
+            KernelFunction::Scaled(scaled) => scaled.kernel.precise(pair) * scaled.factor, // (K.8c)
+            _ => match self.of_dots() {
+                Some(function) => function.precise(pair.dot, pair.left_square, pair.right_square),
+                None => {
+                    let mut value = [0.0];
+                    self.block(pair.left, pair.right, &mut value);
+                    DoubleDouble::from(value[0])
+                }
+            },
+        }
+    }
+}
+
+/// The constant that a folded bias appends to each row, squared.
+fn constant(rows: Rows<'_>) -> f64 {
+    if rows.points().folded() { 1.0 } else { 0.0 }
+}
+
+/// `⟨x′, x′⟩` of a row.
+fn square(rows: Rows<'_>, place: usize) -> DoubleDouble {
+    let mut sum = DoubleDouble::from(constant(rows));
+    rows.points().matrix().visit(rows.list()[place], |_, value| sum = sum + DoubleDouble::product_of(value, value));
+    sum
+}
+
+/// `⟨x′, z′⟩` of a left row, given by its entries, and a right row.
+fn dot(entries: &[(usize, f64)], right: Rows<'_>, place: usize) -> DoubleDouble {
+    let mut sum = DoubleDouble::from(constant(right));
+    visit_shared(entries, right.points().matrix(), right.list()[place], |x, z| {
+        sum = sum + DoubleDouble::product_of(x, z);
+    });
+    sum
+}
+
+/// Visits the columns in which both a row, given by its entries, and a row of a matrix have one.
+fn visit_shared(entries: &[(usize, f64)], matrix: &Matrix, row: usize, mut visit: impl FnMut(f64, f64)) {
+    let mut rest = entries;
+    matrix.visit(row, |column, z| {
+        while let [(c, x), tail @ ..] = rest
+            && *c <= column
+        {
+            if *c == column {
+                visit(*x, z);
+            }
+            rest = tail;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::generate;
+    use crate::kernel::{Gamma, KernelParams, Points, expand};
+
+    /// Rows of two moons, moved away from the origin.
+    fn moons(offset: f64) -> Points {
+        let data = generate("moons", 40, 3).unwrap();
+        let moved = data.matrix().rebuild(2, |_, entries, out| {
+            out.extend(entries.iter().map(|&(column, value)| (column, ((value * 64.0).round()) / 64.0 + offset)));
+        });
+        Points::new(moved, false)
+    }
+
+    fn kernels() -> Vec<KernelParams> {
+        let gamma = Gamma::Value(0.5);
+        vec![
+            KernelParams::Linear,
+            KernelParams::Polynomial { gamma, coef0: 1.0, degree: 3 },
+            KernelParams::Rbf { gamma },
+            KernelParams::Sigmoid { gamma, coef0: -0.5 },
+            KernelParams::Laplacian { gamma },
+            "0.5*rbf(gamma=0.5) + poly(gamma=0.5, coef0=1, degree=2) * linear".parse().unwrap(),
+        ]
+    }
+
+    #[test]
+    fn sums_are_those_of_f64_where_nothing_cancels() {
+        let points = moons(0.0);
+        let rows: Vec<usize> = (0..40).collect();
+        let coefficients: Vec<f64> = (0..40).map(|k| f64::from(k % 7) - 2.5).collect();
+        for params in kernels() {
+            let kernel = params.check(points.matrix()).unwrap();
+            let workers = Workers::none();
+            let plain = expand(&kernel, points.rows(&rows), points.rows(&rows), &coefficients, &workers);
+            let precise = precise_sums(&kernel, points.rows(&rows), points.rows(&rows), &coefficients, 0.25, &workers);
+            for (plain, precise) in plain.iter().zip(&precise) {
+                assert!((plain + 0.25 - precise).abs() < 1e-11, "{kernel}: {plain} {precise}");
+            }
+        }
+    }
+
+    #[test]
+    fn distances_of_rows_far_from_the_origin_keep_their_digits() {
+        // The offset is a power of two, so that the rows moved are exactly the rows and the offset.
+        let (near, far) = (moons(0.0), moons(f64::from(1 << 26)));
+        let rows: Vec<usize> = (0..40).collect();
+        let coefficients = vec![1.0; 40];
+        let workers = Workers::none();
+        let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.5) }.check(near.matrix()).unwrap();
+        let sums = |points: &Points| {
+            precise_sums(&kernel, points.rows(&rows), points.rows(&rows), &coefficients, 0.0, &workers)
+        };
+        assert_eq!(sums(&near), sums(&far));
+        // In f64 the same sums have no digit left.
+        let plain = expand(&kernel, far.rows(&rows), far.rows(&rows), &coefficients, &workers);
+        assert!(plain.iter().zip(sums(&near)).any(|(plain, precise)| (plain - precise).abs() > 0.1));
+    }
+}
