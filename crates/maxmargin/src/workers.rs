@@ -107,6 +107,9 @@ impl Workers {
 
     /// The place of the first item that is so, found on all threads.
     pub(crate) fn find<T: Sync>(&self, items: &[T], is_so: impl Fn(&T) -> bool + Sync) -> Option<usize> {
+        if items.len() <= NUMBERS_A_CHUNK {
+            return items.iter().position(is_so);
+        }
         let found = self.map_chunks(items.len(), NUMBERS_A_CHUNK, |range| {
             // Most have none, which is found sooner without a way out of the loop.
             let any = items[range.clone()].iter().fold(false, |any, item| any | is_so(item));
@@ -125,6 +128,14 @@ impl Workers {
         match &self.pool {
             Some(pool) if parts.len() > 1 => pool.install(|| parts.par_iter_mut().map(&work).collect()),
             _ => parts.iter_mut().map(work).collect(),
+        }
+    }
+
+    /// What `work` makes of each item, in order.
+    pub(crate) fn map_all<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
+        match &self.pool {
+            Some(pool) if items.len() > 1 => pool.install(|| items.into_par_iter().map(work).collect()),
+            _ => items.into_iter().map(work).collect(),
         }
     }
 

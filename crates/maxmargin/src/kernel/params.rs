@@ -1,5 +1,7 @@
 //! What a user asks of a kernel, before the data has been seen.
 
+use std::ops::Range;
+
 use super::precomputed::asymmetry;
 use super::{
     ChiSquare, Custom, Kernel, KernelFunction, Laplacian, Linear, Points, Polynomial, Precomputed, Product, Rbf,
@@ -221,12 +223,17 @@ impl KernelFunction {
     /// When one is not; the message names the row.
     pub(crate) fn check_range(&self, points: &Points, rows: &[usize], workers: &Workers) -> Result<(), Error> {
         let out_of_range = |value: &f64| !(value.abs() < 1e300);
-        let found = workers.map_chunks(rows.len(), ROWS_AT_A_TIME, |range| {
-            let (some, mut diagonal) = (&rows[range.clone()], vec![0.0; range.len()]);
-            self.diagonal(points.rows(some), &mut diagonal);
+        let look = |some: &[usize], diagonal: &mut [f64]| {
+            self.diagonal(points.rows(some), diagonal);
             diagonal.iter().position(out_of_range).map(|place| (some[place], diagonal[place]))
-        });
-        match found.into_iter().flatten().next() {
+        };
+        let found = if rows.len() <= FEW_ROWS {
+            look(rows, &mut [0.0; FEW_ROWS][..rows.len()])
+        } else {
+            let chunk = |range: Range<usize>| look(&rows[range.clone()], &mut vec![0.0; range.len()]);
+            workers.map_chunks(rows.len(), ROWS_AT_A_TIME, chunk).into_iter().flatten().next()
+        };
+        match found {
             Some((row, value)) => Err(Error::Data {
                 what: format!("the kernel value of row {} with itself is {value:e}", row + 1),
                 help: "scale the columns (standard or minmax), or choose a smaller gamma or degree".into(),
@@ -238,6 +245,9 @@ impl KernelFunction {
 
 /// Rows whose kernel value is checked at a time.
 const ROWS_AT_A_TIME: usize = 8192;
+
+/// Rows up to which their kernel values need no memory of their own.
+const FEW_ROWS: usize = 16;
 
 fn check_not_negative(matrix: &Matrix) -> Result<(), Error> {
     for row in 0..matrix.rows() {

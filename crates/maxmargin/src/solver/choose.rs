@@ -8,13 +8,26 @@ use crate::problem::{Loss, MarginProblem, Norm};
 /// Linear machines go to the linear solvers, whatever the number of rows: the primal is the better choice when there are few columns,
 /// the dual when there are many. All others go to the engine for kernels, which has a way of its own for few rows.
 pub fn choose(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
+    pick(problem, |reason| Some(reason()))
+}
+
+/// Picks the solver that [`choose`] picks, without a word: among many machines only the first has to say why.
+pub(crate) fn choose_silently(problem: &MarginProblem<'_>) -> SolverKind {
+    pick(problem, |_| None).0
+}
+
+/// Picks a solver, and hands over the words for why to `say`, which keeps them or does not make them.
+fn pick(
+    problem: &MarginProblem<'_>,
+    say: impl Fn(&dyn Fn() -> String) -> Option<String>,
+) -> (SolverKind, Option<String>) {
     let (rows, columns) = (problem.len(), problem.columns());
-    let because = |kind: SolverKind, reason: String| (kind, Some(reason));
     if problem.norm() == Norm::L1 {
-        return because(SolverKind::L1Newton, "the L1 norm, which leaves most columns out of each step".into());
+        let reason = say(&|| "the L1 norm, which leaves most columns out of each step".into());
+        return (SolverKind::L1Newton, reason);
     }
     if !problem.penalised() {
-        return because(SolverKind::Logistic, "logistic loss without a penalty".into());
+        return (SolverKind::Logistic, say(&|| "logistic loss without a penalty".into()));
     }
     let is_linear =
         problem.kernel().is_linear() && !problem.hard() && problem.nu().is_none() && problem.reach().is_none();
@@ -22,12 +35,14 @@ pub fn choose(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
     let most = if columns < SOME_COLUMNS { columns } else { columns.saturating_mul(ROWS_A_COLUMN) };
     let is_wide = rows <= super::WHOLE_ROWS && rows < most && !is_sparse(problem);
     if is_linear && (!is_wide || problem.loss() == Loss::Logistic) {
-        return for_linear(problem);
+        return for_linear(problem, say);
     }
-    if rows <= super::WHOLE_ROWS {
-        return because(SolverKind::BlockSmo, format!("{rows} rows, whose kernel matrix is solved as a whole"));
-    }
-    because(SolverKind::BlockSmo, format!("{rows} rows, so blocks of variables and all cores pay"))
+    let why = if rows <= super::WHOLE_ROWS {
+        "whose kernel matrix is solved as a whole"
+    } else {
+        "so blocks of variables and all cores pay"
+    };
+    (SolverKind::BlockSmo, say(&|| format!("{rows} rows, {why}")))
 }
 
 /// Rows for each column up to which few rows are the smaller problem, from so many columns on: a Newton step costs their square.
@@ -52,22 +67,27 @@ fn is_sparse(problem: &MarginProblem<'_>) -> bool {
 }
 
 /// A linear problem: one row at a time where each touches few of many weights, else Newton's method.
-fn for_linear(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
+fn for_linear(
+    problem: &MarginProblem<'_>,
+    say: impl Fn(&dyn Fn() -> String) -> Option<String>,
+) -> (SolverKind, Option<String>) {
     let (rows, columns, entries) = (problem.len(), problem.columns(), entries_a_row(problem));
     let sparse = is_sparse(problem);
     let steepness = |i: usize| problem.costs()[i] * problem.points().squared_norm(problem.rows()[i]);
     let mild = || (0..rows).map(steepness).sum::<f64>() <= MILD * rows as f64;
-    let (kind, reason) = if sparse && mild() {
-        let reason =
-            format!("{entries:.0} of {columns} columns in a row, and C is not large, so one row at a time is enough");
-        (SolverKind::DualAscent, reason)
+    if sparse && mild() {
+        let reason = || {
+            format!("{entries:.0} of {columns} columns in a row, and C is not large, so one row at a time is enough")
+        };
+        (SolverKind::DualAscent, say(&reason))
     } else if sparse {
-        (SolverKind::PrimalNewton, "C is large, so one row at a time would take many sweeps".into())
+        (SolverKind::PrimalNewton, say(&|| "C is large, so one row at a time would take many sweeps".into()))
     } else {
-        let reason = format!(
-            "{rows} rows with {entries:.0} numbers each in {columns} columns, so the primal is the smaller problem"
-        );
-        (SolverKind::PrimalNewton, reason)
-    };
-    (kind, Some(reason))
+        let reason = || {
+            format!(
+                "{rows} rows with {entries:.0} numbers each in {columns} columns, so the primal is the smaller problem"
+            )
+        };
+        (SolverKind::PrimalNewton, say(&reason))
+    }
 }

@@ -64,6 +64,7 @@ use crate::model::Activation;
 use crate::problem::{DualProblem, FromNu, MarginProblem, Norm, Recovered};
 pub(crate) use block_smo::{WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
+pub(crate) use choose::choose_silently;
 pub(crate) use chunks::solve_by_chunks;
 use smo::DualSolution;
 pub use start::{Snapshot, Start};
@@ -403,10 +404,10 @@ pub(crate) fn solve_together(
     mut starts: Vec<Start>,
     control: &mut dyn Control,
 ) -> Result<Vec<Solution>, Error> {
-    problems.iter().try_for_each(|problem| supports(kind, problem, settings))?;
     match (problems, starts.pop()) {
         ([problem], Some(start)) => Ok(vec![solve_from(kind, problem, settings, start, control)?]),
         (_, last) => {
+            problems.iter().try_for_each(|problem| supports(kind, problem, settings))?;
             starts.extend(last);
             Ok(dual_ascent::solve_together(problems, settings, starts, control))
         }

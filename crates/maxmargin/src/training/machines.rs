@@ -86,7 +86,7 @@ fn waits(state: &MachineState) -> bool {
 }
 
 /// Machines that the control broke, by their numbers.
-pub(super) type Broken = BTreeMap<usize, FinishedMachine>;
+pub(super) type Broken = BTreeMap<usize, Box<FinishedMachine>>;
 
 /// Adds the number of the machine to what passes through, and makes checkpoints of snapshots.
 struct OfMachine<'a> {
@@ -150,8 +150,10 @@ const SMALL_MACHINE: usize = 4_000;
 const LARGE_MACHINE: usize = 100_000;
 
 /// Rows of the machines that a thread takes at a time, when they run side by side. With fewer, threads wait for each other more often; with
-/// more, the last thread works alone for longer.
+/// more, the last thread works alone for longer. Where all machines together have many rows, a task has one in [`TASKS`] of them.
 const ROWS_A_TASK: usize = 256;
+const MOST_ROWS_A_TASK: usize = 4096;
+const TASKS: usize = 512;
 
 /// Whether machines side by side, each on one thread, are faster than one after the other on all threads.
 pub(super) fn pays_side_by_side(shared: &Shared<'_>, groups: &Groups) -> bool {
@@ -186,7 +188,7 @@ impl Training {
         let Some(&pairing) = largest else { return Ok(()) };
         let (problem, _) =
             machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
-        let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem).0);
+        let kind = self.params.solver.unwrap_or_else(|| solver::choose_silently(&problem));
         solver::supports(kind, &problem.sharing(shared.values), &self.params.settings)
     }
 
@@ -375,7 +377,7 @@ struct Fitted {
     group: Group,
     /// Whether the control broke it.
     broke: bool,
-    result: Result<Vec<FinishedMachine>, Error>,
+    result: Result<Vec<Box<FinishedMachine>>, Error>,
 }
 
 /// Remembers whether the control broke one group of a task.
@@ -416,10 +418,12 @@ impl MachineControl for Watched<'_> {
 /// Spans of the groups that a thread trains at a time: one large group, or small ones of [`ROWS_A_TASK`] rows together.
 fn tasks(groups: &[usize], size: impl Fn(usize) -> usize) -> Vec<Range<usize>> {
     let mut tasks: Vec<Range<usize>> = Vec::new();
-    let mut rows = ROWS_A_TASK;
+    let all: usize = groups.iter().map(|&group| size(group)).sum();
+    let enough = (all / TASKS).clamp(ROWS_A_TASK, MOST_ROWS_A_TASK);
+    let mut rows = enough;
     for (place, &group) in groups.iter().enumerate() {
         match tasks.last_mut() {
-            Some(last) if rows < ROWS_A_TASK => last.end = place + 1,
+            Some(last) if rows < enough => last.end = place + 1,
             _ => {
                 tasks.push(place..place + 1);
                 rows = 0;
@@ -431,8 +435,8 @@ fn tasks(groups: &[usize], size: impl Fn(usize) -> usize) -> Vec<Range<usize>> {
 }
 
 /// The machines of a group are done.
-fn keep_finished(checkpoint: &mut Checkpoint, group: &Group, finished: Vec<FinishedMachine>) {
+fn keep_finished(checkpoint: &mut Checkpoint, group: &Group, finished: Vec<Box<FinishedMachine>>) {
     for (&number, finished) in group.numbers.iter().zip(finished) {
-        checkpoint.machines[number] = MachineState::Finished(Box::new(finished));
+        checkpoint.machines[number] = MachineState::Finished(finished);
     }
 }

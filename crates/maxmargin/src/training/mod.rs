@@ -1,5 +1,6 @@
 //! From data to a model: parameters checked once, then a loop over binary problems, or one problem of all classes.
 
+mod assembly;
 mod beginning;
 mod class_rows;
 mod class_weights;
@@ -16,7 +17,7 @@ mod verdict;
 use std::borrow::Cow;
 
 use crate::certificate::Evidence;
-use crate::checkpoint::{ByRow, FinishedMachine, MachineState};
+use crate::checkpoint::{FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
@@ -27,6 +28,7 @@ use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
 use crate::solver::{self, Settings, SolverKind, Start};
 use crate::workers::Workers;
+use assembly::{assemble, pool_support_vectors};
 pub use beginning::Beginning;
 pub(crate) use class_rows::ClassRows;
 pub use class_weights::ClassWeights;
@@ -228,28 +230,13 @@ impl Training {
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
         let groups = self.groups(&shared, &parts)?;
         let side_by_side = pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
-        let mut broken = match side_by_side {
+        let broken = match side_by_side {
             true => self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, control)?,
             false => self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?,
         };
-        parts.machines = Vec::with_capacity(pairings.len());
-        let mut expansions = Vec::with_capacity(pairings.len());
-        for (number, state) in checkpoint.machines.into_iter().enumerate() {
-            let finished = match (broken.remove(&number), state) {
-                (Some(broken), _) => broken,
-                (None, MachineState::Finished(finished)) => *finished,
-                (None, _) => unreachable!("a machine is finished or broken"),
-            };
-            if number + 1 == pairings.len() {
-                parts.solver = finished.solver.name().into();
-            }
-            if let Some(epsilon) = finished.machine.epsilon {
-                parts.task = Task::Regression { epsilon };
-            }
-            parts.machines.push(finished.machine);
-            expansions.push(finished.expansion);
-        }
-        pool_support_vectors(&mut parts, expansions, &points, workers);
+        let mut states = checkpoint.machines;
+        broken.into_iter().for_each(|(number, finished)| states[number] = MachineState::Finished(finished));
+        assemble(&mut parts, states, &points, workers);
         Model::new(parts)
     }
 
@@ -312,9 +299,9 @@ impl Training {
         states: &[MachineState],
         settings: &Settings,
         control: &mut dyn MachineControl,
-    ) -> Result<Vec<FinishedMachine>, Error> {
+    ) -> Result<Vec<Box<FinishedMachine>>, Error> {
         let (labels, Group { numbers, solver }) = (shared.labels, group);
-        let (mut problems, mut costs) = (Vec::new(), Vec::new());
+        let (mut problems, mut costs) = (Vec::with_capacity(numbers.len()), Vec::with_capacity(numbers.len()));
         for &number in numbers {
             let pairing = shared.pairings[number];
             let (problem, cost) =
@@ -325,7 +312,9 @@ impl Training {
         let (kind, reason) = match (solver.clone(), self.params.solver) {
             (Some(chosen), _) => chosen,
             (None, Some(kind)) => (kind, None),
-            (None, None) => solver::choose(&problems[0]),
+            // Only the first machine says why.
+            (None, None) if numbers[0] == 0 => solver::choose(&problems[0]),
+            (None, None) => (solver::choose_silently(&problems[0]), None),
         };
         // Before the search for a separator, which is dear: what this solver cannot do it says at once.
         solver::supports(kind, &problems[0], settings)?;
@@ -349,7 +338,7 @@ impl Training {
         let solutions = solver::solve_together(kind, &problems, &in_units(settings, &problems[0]), starts, control)?;
         // Before the certificate, which may take long.
         control.end();
-        let mut finished = Vec::new();
+        let mut finished = Vec::with_capacity(numbers.len());
         for (k, (mut solution, problem)) in solutions.into_iter().zip(problems).enumerate() {
             if numbers[k] == 0 {
                 solution.notes.extend(reason.iter().map(|reason| format!("solver {}: {reason}", kind.name())));
@@ -362,7 +351,7 @@ impl Training {
             if let Some(reason) = kind.why_uncertified() {
                 machine.evidence = Evidence::None(reason.into());
             }
-            finished.push(FinishedMachine { solver: kind, machine, expansion });
+            finished.push(Box::new(FinishedMachine { solver: kind, machine, expansion }));
         }
         Ok(finished)
     }
@@ -536,35 +525,6 @@ fn machine_cost(answers: Answers<'_>, pairing: Pairing, parts: &ModelParts, work
         Penalty::Nu(_) => rows.len() as f64 / total,
         penalty => penalty.cost_with(parts.norm, total),
     }
-}
-
-/// Joins the machines' support vectors into one pool, each training row once.
-fn pool_support_vectors(parts: &mut ModelParts, mut expansions: Vec<ByRow>, points: &Points, workers: &Workers) {
-    if let ([machine], [alone]) = (&mut parts.machines[..], &mut expansions[..]) {
-        // One machine alone has its rows in their order already.
-        machine.support = workers.numbers(alone.rows.len(), |place| place as u32);
-        machine.coefficients = std::mem::take(&mut alone.numbers);
-        parts.support_rows = std::mem::take(&mut alone.rows);
-    } else {
-        parts.support_rows = rows_in_use(parts.training_rows, &expansions);
-        let mut places = vec![0u32; parts.training_rows];
-        parts.support_rows.iter().enumerate().for_each(|(place, &row)| places[row as usize] = place as u32);
-        for (machine, expansion) in parts.machines.iter_mut().zip(expansions) {
-            machine.support = expansion.rows.iter().map(|&row| places[row as usize]).collect();
-            machine.coefficients = expansion.numbers;
-        }
-    }
-    if !(parts.kernel.is_linear() || parts.kernel.is_precomputed()) {
-        let rows: Vec<usize> = parts.support_rows.iter().map(|&row| row as usize).collect();
-        parts.vectors = Some(points.matrix().select_rows(&rows));
-    }
-}
-
-/// The rows that some expansion has, each once, in their order.
-fn rows_in_use(rows: usize, expansions: &[ByRow]) -> Vec<u64> {
-    let mut used = vec![false; rows];
-    expansions.iter().flat_map(|expansion| &expansion.rows).for_each(|&row| used[row as usize] = true);
-    (0..rows as u64).filter(|&row| used[row as usize]).collect()
 }
 
 fn no_rows() -> Error {

@@ -118,7 +118,8 @@ pub(super) fn settle<'a>(
         (evidence, own)
     };
     let (mut evidence, mut own) = judge(&mut solution);
-    let mut goal = in_units(settings, &problem);
+    // Made when the first certificate asks for more: most do not.
+    let mut finer_goal = None;
     for _ in 0..MOST_ROUNDS {
         let asked = own.as_ref().unwrap_or(&problem);
         let Some(found) = evidence.certificate() else { break };
@@ -146,12 +147,13 @@ pub(super) fn settle<'a>(
             }
         }
         let is_at_limit = found.relative_gap <= LIMIT_GAP.min(bounds.gap) || is_nothing(asked, &solution, found);
+        let goal: Settings = finer_goal.take().unwrap_or_else(|| in_units(settings, &problem));
         let is_exact = exact(problem.nu().is_none(), &goal);
         if solution.stop == Stop::Stalled || is_exact {
             solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
             break;
         }
-        goal = if has_nu { finer_of_nu(goal, found, &bounds) } else { finer(goal, kind) };
+        let goal = if has_nu { finer_of_nu(goal, found, &bounds) } else { finer(goal, kind) };
         let start = match &solution.alpha {
             Some(alpha) if kind.takes_alpha() && !has_nu => Start::Alpha(alpha.clone()),
             _ => Start::Scratch,
@@ -162,6 +164,7 @@ pub(super) fn settle<'a>(
             control.poll(Progress { iteration: progress.iteration.saturating_add(before), ..progress })
         };
         let mut next = solver::solve_from(kind, &problem, &goal, start, &mut ask)?;
+        finer_goal = Some(goal);
         next.iterations = next.iterations.saturating_add(before);
         let (next_evidence, next_own) = judge(&mut next);
         let gap_of = |evidence: &Evidence| evidence.certificate().map_or(f64::INFINITY, |found| found.relative_gap);

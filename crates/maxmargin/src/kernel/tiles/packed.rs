@@ -51,10 +51,17 @@ impl<T: Real> Packed<T> {
     pub(crate) fn bytes(matrix: &Matrix) -> u64 {
         let size = size_of::<T>() as u64;
         let (rows, columns, stored) = (matrix.rows() as u64, matrix.columns() as u64, matrix.entries());
-        let numbers = match Layout::<T>::shared(matrix, stored) {
-            Some(_) => 0,
-            None if is_dense(matrix, stored) => rows.saturating_mul(columns) * size,
-            None => stored as u64 * (size + 4) + rows * 8,
+        let dense = is_dense(matrix, stored);
+        let is_shared = match matrix {
+            Matrix::Dense(own) => dense && T::shared(own.values()).is_some(),
+            Matrix::Sparse(own) => !dense && T::shared(own.values()).is_some(),
+        };
+        let numbers = if is_shared {
+            0
+        } else if dense {
+            rows.saturating_mul(columns) * size
+        } else {
+            stored as u64 * (size + 4) + rows * 8
         };
         numbers + rows * size
     }

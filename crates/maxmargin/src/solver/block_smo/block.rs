@@ -15,6 +15,9 @@ const HUGE: f64 = 1e100;
 /// Variables that are looked at together: of a maximum it is first known in which span it is. Rows are padded to a multiple.
 const SPAN: usize = 64;
 
+/// The one span of a block of up to this many variables. It holds as many numbers as the widest vector register does in single precision.
+pub(super) const FEW: usize = 16;
+
 /// A block of variables of (D.1), the others held fixed, as signed coefficients `c_k = s_k α_k`
 ///
 /// ```text
@@ -96,8 +99,10 @@ impl<T: Real> WithSimd for Solve<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) -> Outcome {
         let Solve { block, coupling, tolerance, most } = self;
         match coupling {
-            Coupling::All => block.solve_coupled::<S, 1>(simd, tolerance, most),
-            Coupling::BySign => block.solve_coupled::<S, 2>(simd, tolerance, most),
+            Coupling::All if block.stride == FEW => block.solve_coupled::<S, 1, FEW>(simd, tolerance, most),
+            Coupling::All => block.solve_coupled::<S, 1, SPAN>(simd, tolerance, most),
+            Coupling::BySign if block.stride == FEW => block.solve_coupled::<S, 2, FEW>(simd, tolerance, most),
+            Coupling::BySign => block.solve_coupled::<S, 2, SPAN>(simd, tolerance, most),
             Coupling::None => block.solve_free(tolerance, most),
         }
     }
@@ -129,8 +134,16 @@ impl<T: Real> Block<T> {
 
     /// Makes room for a block of this size; the caller then fills in all that is open.
     pub(super) fn resize(&mut self, size: usize) {
-        (self.size, self.stride) = (size, Self::stride(size));
-        let stride = self.stride;
+        self.resize_to(size, Self::stride(size));
+    }
+
+    /// [`Block::resize`] for at most [`FEW`] variables. Its rows are too short for panels of kernel values.
+    pub(super) fn resize_to_few(&mut self, size: usize) {
+        self.resize_to(size, FEW);
+    }
+
+    fn resize_to(&mut self, size: usize, stride: usize) {
+        (self.size, self.stride) = (size, stride);
         self.kernel.resize(size * stride, T::default());
         let Block { value, coefficient, low, high, kink, ridge, .. } = self;
         for vector in [value, coefficient, low, high, kink, ridge] {
@@ -189,8 +202,11 @@ impl<T: Real> Block<T> {
     /// Moves pairs (or, without a coupled sum, single variables) until the violation within the block is at most
     /// `tolerance`, or `most` steps are done.
     pub(super) fn solve(&mut self, coupling: Coupling, tolerance: f64, most: u64) -> Outcome {
+        let mut diagonal = std::mem::take(&mut self.diagonal);
         let own = |k: usize| (Into::<f64>::into(self.row(k)[k]) + self.ridge[k]) as f32;
-        self.diagonal = (0..self.stride).map(|k| if k < self.size { own(k) } else { 1.0 }).collect();
+        diagonal.clear();
+        diagonal.extend((0..self.stride).map(|k| if k < self.size { own(k) } else { 1.0 }));
+        self.diagonal = diagonal;
         self.find_ways(coupling);
         pulp::Arch::new().dispatch(Solve { block: self, coupling, tolerance, most })
     }
@@ -218,7 +234,8 @@ impl<T: Real> Block<T> {
     /// Finds out where each coefficient can go.
     fn find_ways(&mut self, coupling: Coupling) {
         self.by_sign = coupling == Coupling::BySign;
-        for ways in &mut self.ways {
+        let sums = if self.by_sign { 2 } else { 1 };
+        for ways in &mut self.ways[..sums] {
             for way in [&mut ways.up, &mut ways.down] {
                 way.clear();
                 way.resize(self.stride, f64::NEG_INFINITY);
@@ -252,9 +269,14 @@ impl<T: Real> Block<T> {
 
     /// A step is one of the sum that violates more.
     #[inline(always)]
-    fn solve_coupled<S: Simd, const SUMS: usize>(&mut self, simd: S, tolerance: f64, most: u64) -> Outcome {
+    fn solve_coupled<S: Simd, const SUMS: usize, const SPAN: usize>(
+        &mut self,
+        simd: S,
+        tolerance: f64,
+        most: u64,
+    ) -> Outcome {
         let mut steps = 0;
-        let mut found = self.advance::<S, SUMS>(simd, None);
+        let mut found = self.advance::<S, SUMS, SPAN>(simd, None);
         while steps < most {
             let mut sum = 0;
             for other in 1..SUMS {
@@ -264,20 +286,24 @@ impl<T: Real> Block<T> {
                 break;
             }
             let up = found[sum].place;
-            let Some(down) = self.partner(simd, sum, found[sum]) else { break };
+            let Some(down) = self.partner::<S, SPAN>(simd, sum, found[sum]) else { break };
             steps += 1;
             let Some(size) = self.move_pair(up, down, sum) else { return Outcome { steps, unbounded: true } };
             if size == 0.0 {
                 break;
             }
-            found = self.advance(simd, Some(Step { up, down, size }));
+            found = self.advance::<S, SUMS, SPAN>(simd, Some(Step { up, down, size }));
         }
         Outcome { steps, unbounded: false }
     }
 
     /// `v −= size (K_up − K_down)`, and what v is then: in one pass, since it is memory that takes the time.
     #[inline(always)]
-    fn advance<S: Simd, const SUMS: usize>(&mut self, simd: S, step: Option<Step>) -> [Extremes; SUMS] {
+    fn advance<S: Simd, const SUMS: usize, const SPAN: usize>(
+        &mut self,
+        simd: S,
+        step: Option<Step>,
+    ) -> [Extremes; SUMS] {
         let Block { stride, ref kernel, ref mut value, ref ridge, ref ways, .. } = *self;
         let rows = step.map(|Step { up, down, size }| {
             // (D.4): the ridge belongs to the two that moved.
@@ -324,7 +350,12 @@ impl<T: Real> Block<T> {
 
     /// The variable that gains most together with the one that goes up: `(v_i − v_k)² / (Q_ii + Q_kk − 2 K_ik)`, largest.
     #[inline(always)]
-    fn partner<S: Simd>(&self, simd: S, sum: usize, Extremes { place: first, top, .. }: Extremes) -> Option<usize> {
+    fn partner<S: Simd, const SPAN: usize>(
+        &self,
+        simd: S,
+        sum: usize,
+        Extremes { place: first, top, .. }: Extremes,
+    ) -> Option<usize> {
         let stride = self.stride;
         let row = &self.kernel[first * stride..][..stride];
         let (own, down) = (self.diagonal[first], &self.ways[sum].down);

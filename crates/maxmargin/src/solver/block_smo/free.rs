@@ -137,7 +137,9 @@ fn direction(
         let indicator = |wanted: bool| -> Vec<f64> {
             places.iter().map(|&k| if second(k) == wanted { 1.0 } else { 0.0 }).collect()
         };
-        let sums: Vec<Vec<f64>> = [false, true].into_iter().map(indicator).filter(|sum| sum.contains(&1.0)).collect();
+        let groups: &[bool] = if by_sign { &[false, true] } else { &[false] };
+        let sums: Vec<Vec<f64>> =
+            groups.iter().map(|&group| indicator(group)).filter(|sum| sum.contains(&1.0)).collect();
         let solved: Vec<Vec<f64>> = sums.iter().map(|sum| factor.solve(sum.clone())).collect();
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let lambdas: Vec<f64> = match sums.as_slice() {
@@ -167,9 +169,16 @@ fn direction(
     direction.iter().all(|d| d.is_finite()).then_some((direction, levels))
 }
 
-/// L of `L L′ = K_FF + ridge`, row by row, from which rows can be taken.
+/// L of `L L′ = K_FF + ridge`, from which rows can be taken.
 struct Factor {
-    rows: Vec<Vec<f64>>,
+    size: usize,
+    /// The rows up to the diagonal, one after the other: row i begins at [`row_start`] of i.
+    lower: Vec<f64>,
+}
+
+/// Where a row of a lower triangle begins, when its rows follow each other.
+fn row_start(i: usize) -> usize {
+    i * (i + 1) / 2
 }
 
 impl Factor {
@@ -188,22 +197,29 @@ impl Factor {
                 let own = if i == j { block.ridge[places[i]] + ridge } else { 0.0 };
                 entry(i, j) + own
             };
-            let rows = if size <= FEW { rows_of_few(size, ridged) } else { rows_of_many(size, ridged) };
-            if let Some(rows) = rows {
-                return Some(Factor { rows });
+            let lower = if size <= FEW { lower_of_few(size, ridged) } else { lower_of_many(size, ridged) };
+            if let Some(lower) = lower {
+                return Some(Factor { size, lower });
             }
             part *= NEXT_RIDGE;
         }
         None
     }
 
+    /// Row i, up to its entry on the diagonal.
+    fn row(&self, i: usize) -> &[f64] {
+        &self.lower[row_start(i)..row_start(i + 1)]
+    }
+
     /// Solves `L L′ x = rhs`.
     fn solve(&self, mut x: Vec<f64>) -> Vec<f64> {
-        for (i, row) in self.rows.iter().enumerate() {
+        for i in 0..self.size {
+            let row = self.row(i);
             let sum = dot(&row[..i], &x[..i]);
             x[i] = (x[i] - sum) / row[i];
         }
-        for (i, row) in self.rows.iter().enumerate().rev() {
+        for i in (0..self.size).rev() {
+            let row = self.row(i);
             let (before, own) = x.split_at_mut(i);
             own[0] /= row[i];
             before.iter_mut().zip(row).for_each(|(x, value)| *x -= own[0] * value);
@@ -213,11 +229,15 @@ impl Factor {
 
     /// Takes row and column `place` out of the matrix: the rows below get back what they had in its column, by rotations.
     fn remove(&mut self, place: usize) {
-        self.rows.remove(place);
-        let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(self.rows.len() - place);
-        for i in place..self.rows.len() {
-            let row = &mut self.rows[i];
-            let mut extra = row.remove(place);
+        self.size -= 1;
+        let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(self.size - place);
+        for i in place..self.size {
+            // Row i + 1 becomes row i, without its entry in the column.
+            let from = row_start(i + 1);
+            let mut extra = self.lower[from + place];
+            self.lower.copy_within(from..from + place, row_start(i));
+            self.lower.copy_within(from + place + 1..row_start(i + 2), row_start(i) + place);
+            let row = &mut self.lower[row_start(i)..row_start(i + 1)];
             for (value, &(cosine, sine)) in row[place..].iter_mut().zip(&rotations) {
                 (*value, extra) = (cosine * *value + sine * extra, cosine * extra - sine * *value);
             }
@@ -226,32 +246,35 @@ impl Factor {
             rotations.push((own / length, extra / length));
             row[i] = length;
         }
+        self.lower.truncate(row_start(self.size));
     }
 }
 
-/// L of a small matrix, row by row; `None` where it is not positive.
-fn rows_of_few(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Vec<Vec<f64>>> {
-    let mut rows: Vec<Vec<f64>> = Vec::with_capacity(size);
+/// The rows of L of a small matrix; `None` where it is not positive.
+fn lower_of_few(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Vec<f64>> {
+    let mut lower: Vec<f64> = Vec::with_capacity(row_start(size));
     for i in 0..size {
-        let mut row = Vec::with_capacity(i + 1);
-        for (j, before) in rows.iter().enumerate() {
-            row.push((entry(i, j) - dot(&row, &before[..j])) / before[j]);
+        let start = row_start(i);
+        for j in 0..i {
+            let (row, before) = (&lower[start..], &lower[row_start(j)..row_start(j + 1)]);
+            let value = (entry(i, j) - dot(row, &before[..j])) / before[j];
+            lower.push(value);
         }
-        let square = entry(i, i) - dot(&row, &row);
+        let row = &lower[start..];
+        let square = entry(i, i) - dot(row, row);
         if !(square > 0.0) {
             return None;
         }
-        row.push(square.sqrt());
-        rows.push(row);
+        lower.push(square.sqrt());
     }
-    Some(rows)
+    Some(lower)
 }
 
-/// L of a larger matrix; `None` where it is not positive.
-fn rows_of_many(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Vec<Vec<f64>>> {
+/// The rows of L of a larger matrix; `None` where it is not positive.
+fn lower_of_many(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Vec<f64>> {
     let found = Mat::from_fn(size, size, entry).llt(Side::Lower).ok()?;
     let lower = found.L();
-    Some((0..size).map(|i| (0..=i).map(|j| lower[(i, j)]).collect()).collect())
+    Some((0..size).flat_map(|i| (0..=i).map(move |j| lower[(i, j)])).collect())
 }
 
 /// ⟨a, b⟩ by eight sums side by side.

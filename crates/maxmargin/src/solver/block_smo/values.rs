@@ -1,6 +1,6 @@
 //! The kernel values of a block.
 
-use super::block::Block;
+use super::block::{Block, FEW};
 use super::rows::{GROUP, panels};
 use crate::kernel::{ClassValues, Gram, Tiles};
 use crate::simd::Real;
@@ -30,6 +30,69 @@ pub(super) fn fill<T: Real>(
     if mirrored {
         block.mirror(GROUP);
     }
+}
+
+/// Makes a block of a handful of rows, and fills in their kernel values without panels: those between the first `split` rows and the others
+/// one by one, those among either from the pool that all machines share, where they are there. `false`, and the block is as it was or has no
+/// values yet, where panels are the better way.
+pub(super) fn fill_few(
+    block: &mut Block<f64>,
+    tiles: &Tiles<'_, f64>,
+    gram: &Gram<'_>,
+    rows: &[usize],
+    split: usize,
+) -> bool {
+    if rows.len() > FEW {
+        return false;
+    }
+    let (one, other) = rows.split_at(split);
+    let mut across = [0.0; FEW * FEW / 4];
+    let across = &mut across[..one.len() * other.len()];
+    if !tiles.few(one, other, across) {
+        return false;
+    }
+    block.resize_to_few(rows.len());
+    for (i, values) in across.chunks(other.len().max(1)).enumerate() {
+        for (j, &value) in values.iter().enumerate() {
+            block.kernel[i * FEW + split + j] = value;
+            block.kernel[(split + j) * FEW + i] = value;
+        }
+    }
+    [(one, 0), (other, split)].into_iter().all(|(rows, first)| fill_among(block, tiles, gram, rows, first))
+}
+
+/// The kernel values among some rows of a block of few, from place `first` on.
+fn fill_among(
+    block: &mut Block<f64>,
+    tiles: &Tiles<'_, f64>,
+    gram: &Gram<'_>,
+    rows: &[usize],
+    first: usize,
+) -> bool {
+    let Some(&lead) = rows.first() else { return true };
+    if let Some(shared) = gram.shared()
+        && let Some((class, _)) = shared.place(lead)
+        && rows.iter().all(|&row| shared.place(row).is_some_and(|(other, _)| other == class))
+    {
+        let values = shared.values(class, gram);
+        let size = values.len().isqrt();
+        let place = |row: usize| shared.place(row).map_or(0, |(_, place)| place);
+        for (i, &row) in rows.iter().enumerate() {
+            let values = &values[place(row) * size..][..size];
+            let out = &mut block.kernel[(first + i) * FEW + first..][..rows.len()];
+            out.iter_mut().zip(rows).for_each(|(out, &other)| *out = values[place(other)]);
+        }
+        return true;
+    }
+    let mut room = [0.0; FEW * FEW];
+    let values = &mut room[..rows.len() * rows.len()];
+    if !tiles.few(rows, rows, values) {
+        return false;
+    }
+    for (i, values) in values.chunks(rows.len()).enumerate() {
+        block.kernel[(first + i) * FEW + first..][..rows.len()].copy_from_slice(values);
+    }
+    true
 }
 
 /// The rows of one class in a block: consecutive, from `first` on.

@@ -52,6 +52,8 @@ struct Order {
     variables: Vec<usize>,
     /// By how much the second variable of a row comes after the first, where both are one coefficient.
     twin: Option<usize>,
+    /// How many coefficients come first that have a negative sign; none of them where two variables are one coefficient.
+    negative: usize,
 }
 
 impl Order {
@@ -59,11 +61,14 @@ impl Order {
     fn of(problem: &DualProblem<'_>) -> Self {
         let twins = Twins::of(problem.rows());
         if twins.rows() < problem.len() && problem.coupling() != Coupling::BySign {
-            return Order { variables: (0..twins.rows()).collect(), twin: Some(twins.rows()) };
+            return Order { variables: (0..twins.rows()).collect(), twin: Some(twins.rows()), negative: 0 };
         }
-        let (negative, positive): (Vec<usize>, Vec<usize>) =
-            (0..problem.len()).partition(|&k| problem.signs()[k] < 0.0);
-        Order { variables: negative.into_iter().chain(positive).collect(), twin: None }
+        let is_negative = |k: &usize| problem.signs()[*k] < 0.0;
+        let mut variables = Vec::with_capacity(problem.len());
+        variables.extend((0..problem.len()).filter(is_negative));
+        let negative = variables.len();
+        variables.extend((0..problem.len()).filter(|k| !is_negative(k)));
+        Order { variables, twin: None, negative }
     }
 }
 
@@ -126,12 +131,14 @@ impl<'a> Whole<'a> {
     fn new(problem: &'a DualProblem<'a>, tiles: &Tiles<'_, f64>) -> Self {
         let order = Order::of(problem);
         let mut block = Block::new();
-        block.resize(order.variables.len());
         let rows: Vec<usize> = order.variables.iter().map(|&k| problem.rows()[k]).collect();
         let gram = problem.gram();
-        let taken = gram.shared().is_some_and(|shared| values::fill_from(&mut block, shared, tiles, gram, &rows));
-        if !taken {
-            values::fill(&mut block, tiles, gram, &rows, true);
+        if !values::fill_few(&mut block, tiles, gram, &rows, order.negative) {
+            block.resize(rows.len());
+            let taken = gram.shared().is_some_and(|shared| values::fill_from(&mut block, shared, tiles, gram, &rows));
+            if !taken {
+                values::fill(&mut block, tiles, gram, &rows, true);
+            }
         }
         for (place, &k) in order.variables.iter().enumerate() {
             let (sign, upper) = (problem.signs()[k], problem.upper()[k]);
