@@ -11,7 +11,7 @@
 //! decision values are computed with twice the digits, or, where that would take too long, (C.8) is added to the gap.
 
 use super::{Evidence, relative_gap};
-use crate::kernel::{DotFunction, Kernel, precise_sums};
+use crate::kernel::{KernelFunction, Polynomial, Rbf, precise_sums};
 use crate::problem::{MarginProblem, RowLoss};
 use crate::solver::Decision;
 
@@ -121,14 +121,9 @@ fn entries_a_row(problem: &MarginProblem<'_>) -> f64 {
 /// ε (√m + q √d) max_i √k(x_i, x_i) Σ_j |c_j| √k(x_j, x_j),   and for the Gaussian kernel   + 4 ε √d γ max_i ‖x_i‖² Σ_j |c_j|
 /// ```
 ///
-/// with m support vectors, d entries a row and the degree q. Infinite where nothing is known of the kernel.
+/// with m support vectors, d entries a row, and the degree q and γ of [`steepness`].
 fn error_bound(problem: &MarginProblem<'_>, coefficients: &[f64]) -> f64 {
-    let (degree, gamma) = match problem.kernel().of_dots() {
-        Some(DotFunction::Linear | DotFunction::Sigmoid { .. }) => (1.0, 0.0),
-        Some(DotFunction::Polynomial { degree, .. }) => (f64::from(degree), 0.0),
-        Some(DotFunction::Rbf { gamma }) => (1.0, gamma),
-        None => return f64::INFINITY,
-    };
+    let (degree, gamma) = steepness(problem.kernel());
     let lengths = problem.gram().diagonal(problem.rows());
     let entries = entries_a_row(problem).sqrt();
     let (mut support, mut mass, mut size, mut longest, mut norm) = (0.0f64, 0.0, 0.0, 0.0f64, 0.0f64);
@@ -142,4 +137,20 @@ fn error_bound(problem: &MarginProblem<'_>, coefficients: &[f64]) -> f64 {
     }
     let sums = (support.sqrt() + degree * entries) * longest * size;
     f64::EPSILON * (sums + 4.0 * entries * gamma * norm * mass)
+}
+
+/// How steep a kernel is beside its own values: the degree of a polynomial in the dot product, and the γ of Gaussian kernels. Other kernels
+/// are as steep as a dot product at most.
+fn steepness(kernel: &KernelFunction) -> (f64, f64) {
+    let of_parts = |parts: &[KernelFunction]| {
+        parts.iter().map(steepness).fold((0.0, 0.0), |(degree, gamma), part| (degree + part.0, gamma + part.1))
+    };
+    match kernel {
+        KernelFunction::Polynomial(Polynomial { degree, .. }) => (f64::from(*degree), 0.0),
+        KernelFunction::Rbf(Rbf { gamma }) => (1.0, *gamma),
+        KernelFunction::Sum(sum) => of_parts(sum.parts()),
+        KernelFunction::Product(product) => of_parts(product.parts()),
+        KernelFunction::Scaled(scaled) => steepness(scaled.kernel()),
+        _ => (1.0, 0.0),
+    }
 }

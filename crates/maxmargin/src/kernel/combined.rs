@@ -47,6 +47,13 @@ fn fold(
     }
 }
 
+impl Sum {
+    /// The kernels that it is made of.
+    pub(crate) fn parts(&self) -> &[KernelFunction] {
+        &self.parts
+    }
+}
+
 impl Kernel for Sum {
     fn block(&self, left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
         fold(&self.parts, out, |kernel, out| kernel.block(left, right, out), |a, b| a + b); // (K.8a)
@@ -61,6 +68,13 @@ impl Kernel for Sum {
     }
 }
 
+impl Product {
+    /// The kernels that it is made of.
+    pub(crate) fn parts(&self) -> &[KernelFunction] {
+        &self.parts
+    }
+}
+
 impl Kernel for Product {
     fn block(&self, left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
         fold(&self.parts, out, |kernel, out| kernel.block(left, right, out), |a, b| a * b); // (K.8b)
@@ -72,6 +86,13 @@ impl Kernel for Product {
 
     fn always_positive_semidefinite(&self) -> bool {
         self.parts.iter().all(Kernel::always_positive_semidefinite)
+    }
+}
+
+impl Scaled {
+    /// The kernel that it is a multiple of.
+    pub(crate) fn kernel(&self) -> &KernelFunction {
+        &self.kernel
     }
 }
 

@@ -29,16 +29,16 @@ pub(crate) fn precise_sums(
         for (i, sum) in (start..).zip(sums) {
             entries.clear();
             left.points().matrix().visit(left.list()[i], |column, value| entries.push((column, value)));
-            let own = square(left, i);
+            let left_square = square(left, i);
             let term = |j: usize| {
-                let value = kernel.precise(&Pair {
-                    dot: dot(&entries, right, j),
-                    left_square: own,
+                let pair = Pair {
+                    entries: &entries,
+                    left_square,
                     right_square: squares[j],
                     left: left.slice(i..i + 1),
                     right: right.slice(j..j + 1),
-                });
-                value * coefficients[j]
+                };
+                kernel.precise(&pair) * coefficients[j]
             };
             *sum = (0..right.len()).map(term).fold(DoubleDouble::from(bias), |sum, term| sum + term).value();
         }
@@ -46,14 +46,24 @@ pub(crate) fn precise_sums(
     sums
 }
 
-/// What a kernel value is made of.
+/// What a kernel value is made of: two rows, the entries of the left one, and their squared norms.
 struct Pair<'a> {
-    dot: DoubleDouble,
+    entries: &'a [(usize, f64)],
     left_square: DoubleDouble,
     right_square: DoubleDouble,
-    /// The two rows themselves.
     left: Rows<'a>,
     right: Rows<'a>,
+}
+
+impl Pair<'_> {
+    /// `⟨x′, z′⟩`
+    fn dot(&self) -> DoubleDouble {
+        let mut sum = DoubleDouble::from(constant(self.right));
+        visit_shared(self.entries, self.right.points().matrix(), self.right.list()[0], |x, z| {
+            sum = sum + DoubleDouble::product_of(x, z);
+        });
+        sum
+    }
 }
 
 impl KernelFunction {
@@ -68,7 +78,7 @@ impl KernelFunction {
             }
             KernelFunction::Scaled(scaled) => scaled.kernel.precise(pair) * scaled.factor, // (K.8c)
             _ => match self.of_dots() {
-                Some(function) => function.precise(pair.dot, pair.left_square, pair.right_square),
+                Some(function) => function.precise(pair.dot(), pair.left_square, pair.right_square),
                 None => {
                     let mut value = [0.0];
                     self.block(pair.left, pair.right, &mut value);
@@ -88,15 +98,6 @@ fn constant(rows: Rows<'_>) -> f64 {
 fn square(rows: Rows<'_>, place: usize) -> DoubleDouble {
     let mut sum = DoubleDouble::from(constant(rows));
     rows.points().matrix().visit(rows.list()[place], |_, value| sum = sum + DoubleDouble::product_of(value, value));
-    sum
-}
-
-/// `⟨x′, z′⟩` of a left row, given by its entries, and a right row.
-fn dot(entries: &[(usize, f64)], right: Rows<'_>, place: usize) -> DoubleDouble {
-    let mut sum = DoubleDouble::from(constant(right));
-    visit_shared(entries, right.points().matrix(), right.list()[place], |x, z| {
-        sum = sum + DoubleDouble::product_of(x, z);
-    });
     sum
 }
 
