@@ -38,7 +38,7 @@ pub(super) struct Ascent {
 /// f_i = ⟨w, x_i⟩ + b + ρS,   and after each sweep  b ← b + ρS                   (DA.2)
 /// ```
 ///
-/// which is the method of multipliers, one sweep to a step. With ρ = 1 and b left at 0 it is a folded bias.
+/// which is the method of multipliers, one sweep to a step; ρ is chosen anew after each. With ρ = 1 and b left at 0 it is a folded bias.
 pub(super) fn ascend(
     problems: &[LinearProblem<'_>],
     starts: &[Option<Vec<f64>>],
@@ -103,7 +103,15 @@ const RUNS_A_GROUP: usize = GROUP / RUN;
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 1_000_000;
 /// A gap is computed once what the sweep has seen of it is within so many times what is asked for.
-const LIKELY: f64 = 1.5;
+const LIKELY: f64 = 2.0;
+/// To compute the primal objective costs more than a late sweep. So it is computed when the last one says that the gap is within this many
+/// times of being likely, or when the gap has fallen to half since.
+const NEARLY: f64 = 1.5;
+/// The least ρ of (DA.2) as a part of the largest, which is the mean ‖x_i‖². At the largest, every row is as strongly coupled with every
+/// other one as with itself, which takes twice as many sweeps where rows have little in common (text). With less than this, b lags behind.
+const LEAST_STRENGTH: f64 = 0.03;
+/// ρ grows when a sweep leaves more than this part of S.
+const SLOW_FALL: f64 = 0.5;
 
 /// Machines that visit a row, in the mean, for which a visit of all of them is quicker than one of each.
 const MANY_VISITORS: usize = 2;
@@ -114,8 +122,10 @@ struct Lanes<const L: usize> {
     at: Place<L>,
     /// b of (DA.2)
     multipliers: [f64; L],
-    /// ρ of (DA.2)
-    strength: f64,
+    /// ρ of (DA.2), of each machine
+    strengths: [f64; L],
+    /// The mean of ‖x_i‖²
+    mean_square: f64,
     /// c, `[row][machine]`
     coefficients: Vec<[f64; L]>,
     /// For each row the machines that visit it: a bit each.
@@ -133,23 +143,35 @@ struct Lane {
     outward: f64,
     /// How many rows are left out.
     left_out: usize,
+    /// S of (DA.2) after the sweep before.
+    last_sum: f64,
+    /// The primal objective when it was last computed, and what the sweep had seen of the gap; infinite before.
+    primal: f64,
+    gap_at_primal: f64,
     seen: Seen,
 }
 
 impl<const L: usize> Lanes<L> {
     fn begin(problems: &[LinearProblem<'_>], starts: &[Option<Vec<f64>>], checks: &mut [Check<'_, '_>]) -> Self {
         let shared = &problems[0];
+        let mean_square = mean_square(shared).max(f64::MIN_POSITIVE);
         let mut lanes = Lanes {
             at: Place { weights: vec![[0.0; L]; shared.columns()], sums: [0.0; L] },
             multipliers: [0.0; L],
-            strength: match shared.bias {
-                Bias::Explicit => mean_square(shared).max(f64::MIN_POSITIVE),
-                Bias::Folded => 1.0,
-                Bias::None => 0.0,
+            strengths: match shared.bias {
+                Bias::Explicit => [LEAST_STRENGTH * mean_square; L],
+                Bias::Folded => [1.0; L],
+                Bias::None => [0.0; L],
             },
+            mean_square,
             coefficients: vec![[0.0; L]; shared.len()],
             visitors: vec![0; shared.len()],
-            lanes: [Lane { outward: f64::INFINITY, ..Lane::default() }; L],
+            lanes: [Lane {
+                outward: f64::INFINITY,
+                primal: f64::INFINITY,
+                gap_at_primal: f64::INFINITY,
+                ..Lane::default()
+            }; L],
             sweeps: 0,
         };
         for (number, problem) in problems.iter().enumerate() {
@@ -187,7 +209,8 @@ impl<const L: usize> Lanes<L> {
                 sums: [self.at.sums[number]],
             },
             multipliers: [self.multipliers[number]],
-            strength: self.strength,
+            strengths: [self.strengths[number]],
+            mean_square: self.mean_square,
             coefficients: self.coefficients.iter().map(|coefficients| [coefficients[number]]).collect(),
             visitors: self.visitors.iter().map(|visitors| visitors >> number & 1).collect(),
             lanes: [self.lanes[number]],
@@ -203,7 +226,20 @@ impl<const L: usize> Lanes<L> {
 
     /// What is added to ⟨w, x⟩.
     fn bias(&self, number: usize) -> f64 {
-        self.multipliers[number] + self.strength * self.at.sums[number] // (DA.2)
+        self.multipliers[number] + self.strengths[number] * self.at.sums[number] // (DA.2)
+    }
+
+    /// Chooses ρ of (DA.2) for the next sweep of a machine.
+    ///
+    /// A large ρ couples every row with every other one, so that the sweeps climb slowly; a small one lets b lag behind. So ρ is small
+    /// as long as S changes its sign or falls quickly, and grows while it does not.
+    fn adapt_strength(&mut self, number: usize) {
+        let (sum, lane) = (self.at.sums[number], &mut self.lanes[number]);
+        let lags = sum * lane.last_sum > 0.0 && sum.abs() > SLOW_FALL * lane.last_sum.abs();
+        lane.last_sum = sum;
+        let factor = if lags { 2.0 } else { 0.5 };
+        let strength = &mut self.strengths[number];
+        *strength = (*strength * factor).clamp(LEAST_STRENGTH * self.mean_square, self.mean_square);
     }
 
     /// A machine visits all rows again.
@@ -276,7 +312,7 @@ impl<const L: usize> Lanes<L> {
         let round = Round {
             problems,
             multipliers: self.multipliers,
-            strength: self.strength,
+            strengths: self.strengths,
             coefficients: &self.coefficients,
             visitors: &self.visitors,
             outward: self.lanes.map(|lane| lane.outward),
@@ -310,16 +346,25 @@ impl<const L: usize> Lanes<L> {
             return self.end(number, Stop::Diverged);
         }
         let explicit = problems[number].bias == Bias::Explicit;
-        let left = if explicit { self.strength * self.at.sums[number] } else { 0.0 };
+        let left = if explicit { self.strengths[number] * self.at.sums[number] } else { 0.0 };
         self.multipliers[number] += left; // (DA.2)
+        if explicit {
+            self.adapt_strength(number);
+        }
         self.lanes[number].outward = if violation > 0.0 { violation } else { f64::INFINITY };
         let still = moved.sqrt() <= settings.tolerance() * size.sqrt().max(1.0);
         let stalled = whole && moved == 0.0 && left == 0.0;
         let all_again = match settings.linear_gap() {
             Some(target) => {
-                let climb = self.of(number);
-                let primal = check.primal_of(gap, &climb);
-                if gap <= LIKELY * target * primal || moved == 0.0 {
+                let lane = &self.lanes[number];
+                let is_near = gap <= NEARLY * LIKELY * target * lane.primal || gap <= 0.5 * lane.gap_at_primal;
+                let climb = (is_near || moved == 0.0).then(|| self.of(number));
+                if let Some(climb) = &climb {
+                    self.lanes[number].primal = check.primal_of(gap, climb);
+                    self.lanes[number].gap_at_primal = gap;
+                }
+                let is_likely = gap <= LIKELY * target * self.lanes[number].primal || moved == 0.0;
+                if let Some(climb) = climb.filter(|_| is_likely) {
                     let found = check.at(&climb);
                     if found.gap <= target * found.primal.abs() {
                         return self.end(number, Stop::Converged);

@@ -59,7 +59,7 @@ pub(super) struct Round<'r, 'a, const L: usize> {
     pub(super) problems: &'r [LinearProblem<'a>],
     /// b and ρ of (DA.2)
     pub(super) multipliers: [f64; L],
-    pub(super) strength: f64,
+    pub(super) strengths: [f64; L],
     /// c, `[row][machine]`, before the round.
     pub(super) coefficients: &'r [[f64; L]],
     /// For each row the machines that visit it: a bit each.
@@ -181,9 +181,9 @@ impl<const L: usize> Teams<L> {
         for lane in 0..L {
             let sum = at.sums[lane];
             let change: f64 = self.teams.iter().map(|team| team.at.sums[lane] - sum).sum();
-            let bias = round.multipliers[lane] + round.strength * sum;
+            let bias = round.multipliers[lane] + round.strengths[lane] * sum;
             let along = parts.iter().map(|part| part.0[lane]).sum::<f64>() + bias * change;
-            let square = parts.iter().map(|part| part.1[lane]).sum::<f64>() + round.strength * change * change;
+            let square = parts.iter().map(|part| part.1[lane]).sum::<f64>() + round.strengths[lane] * change * change;
             let height: f64 = self.teams.iter().map(|team| team.heights[lane]).sum();
             let best = (height - along) / square; // (DA.4)
             let mean = 1.0 / self.teams.len() as f64;
@@ -236,7 +236,7 @@ impl<const L: usize> Team<L> {
     fn visit_places(&mut self, round: &Round<'_, '_, L>, rows: &impl StoredRows, measured: bool) {
         let shared = &round.problems[0];
         let loss = shared.loss;
-        let curvature_of_bias = if shared.bias == Bias::Explicit { round.strength } else { 0.0 };
+        let curvatures_of_bias = if shared.bias == Bias::Explicit { round.strengths } else { [0.0; L] };
         // What is written at each row is not in the memory of the teams, which lie side by side: they would wait for each other.
         let (mut seen_by, mut heights, mut sums) = ([Seen::default(); L], [0.0; L], self.at.sums);
         let (mut moved, mut left_out) = (std::mem::take(&mut self.moved), std::mem::take(&mut self.left_out));
@@ -245,7 +245,7 @@ impl<const L: usize> Team<L> {
         let weights = &mut self.at.weights[..];
         for &place in &self.places {
             let i = place as usize;
-            let (row, square) = (shared.rows[i], shared.square(i) + curvature_of_bias);
+            let (row, square) = (shared.rows[i], shared.square(i));
             let products = rows.dot_lanes(row, weights);
             let mut coefficients = round.coefficients[i];
             let mut changes = [0.0; L];
@@ -255,9 +255,10 @@ impl<const L: usize> Team<L> {
                     continue;
                 }
                 let (target, cost) = (problem.targets[i], problem.costs[i]);
-                let bias = round.multipliers[number] + round.strength * sums[number]; // (DA.2)
+                let bias = round.multipliers[number] + round.strengths[number] * sums[number]; // (DA.2)
                 let (f, old) = (products[number] + bias, coefficients[number]);
-                let Step { target: new, slope, outward } = step(loss, target, cost, f, old, square);
+                let Step { target: new, slope, outward } =
+                    step(loss, target, cost, f, old, square + curvatures_of_bias[number]);
                 if outward.is_some_and(|by| by > round.outward[number]) {
                     left_out.push((place, number as u8));
                     continue;
@@ -354,7 +355,7 @@ mod tests {
             let round = Round {
                 problems: &problems,
                 multipliers: [0.0],
-                strength: 0.0,
+                strengths: [0.0],
                 coefficients: &[[0.0]],
                 visitors: &[1],
                 outward: [f64::INFINITY],
