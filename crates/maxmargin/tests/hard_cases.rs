@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::{Custom, Gamma, KernelParams};
-use maxmargin::problem::{Bias, Loss, Norm};
+use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::{Penalty, TrainingParams};
 use maxmargin::{Error, Progress, Stop, Workers};
@@ -225,5 +225,49 @@ fn without_a_cap_of_the_user_there_is_one_of_the_solver() {
                 Err(error) => assert!(matches!(error, Error::Combination { .. }), "{kind:?}: {error}"),
             }
         }
+    }
+}
+
+#[test]
+fn a_search_whose_steps_are_smaller_than_rounding_ends_soon() {
+    // One column far from 0: polynomials of degree 4 of these rows differ in their last digits only.
+    let values = [28.769_698, 29.146_919, 29.351_591, 29.219_214, 29.150_381, 28.945_658];
+    let labels = Labels::new([0, 1, 1, 0, 0, 1].map(|class: u8| Label::new(class.to_string())));
+    let data = Dataset::new(Matrix::dense(6, 1, values.to_vec()).unwrap(), labels).unwrap();
+    for (gamma, cost) in [(27.890_767, 49_017.17), (27.9, 1e5), (30.0, 1e3), (1.0, 1e6)] {
+        let params = TrainingParams {
+            kernel: KernelParams::Polynomial { gamma: Gamma::Value(gamma), coef0: 10.0, degree: 4 },
+            penalty: Penalty::C(cost),
+            ..TrainingParams::default()
+        };
+        let model = params.check().unwrap().fit(&data, &Workers::none(), &mut maxmargin::Unattended).unwrap();
+        assert!(matches!(model.stop(), Stop::Converged | Stop::Stalled), "gamma {gamma}, C {cost}: {:?}", model.stop());
+        assert!(model.machines()[0].iterations < 1_000_000, "gamma {gamma}, C {cost}");
+    }
+}
+
+#[test]
+fn a_regression_within_its_tube_needs_no_step() {
+    let values: Vec<f64> = (0..60).map(|i| f64::from(i).sin()).collect();
+    let labels = Labels::new((0..60).map(|i| Label::new(format!("{}", 1.0 + 0.001 * f64::from(i)))));
+    let data = Dataset::new(Matrix::dense(60, 1, values).unwrap(), labels).unwrap();
+    let task = Task::Regression { epsilon: 0.1 };
+    let params = TrainingParams { task, kernel: rbf(1.0), ..TrainingParams::default() };
+    let model = params.check().unwrap().fit(&data, &Workers::none(), &mut maxmargin::Unattended).unwrap();
+    let machine = &model.machines()[0];
+    assert_eq!((model.stop(), machine.iterations, machine.coefficients.len()), (Stop::Converged, 0, 0));
+    // The middle of what the tube allows.
+    assert!((machine.bias - 1.0295).abs() < 1e-12, "{}", machine.bias);
+}
+
+#[test]
+fn a_nu_on_rows_that_hardly_differ_is_found_to_the_tolerance() {
+    let kernel = rbf(1e-4);
+    for nu in [0.3, 0.6] {
+        let params = TrainingParams { kernel: kernel.clone(), penalty: Penalty::Nu(nu), ..TrainingParams::default() };
+        let model = params.check().unwrap().fit(&plain(), &Workers::none(), &mut maxmargin::Unattended).unwrap();
+        let certificate = model.machines()[0].evidence.certificate().unwrap().clone();
+        assert_eq!(model.stop(), Stop::Converged, "nu {nu}");
+        assert!(certificate.violation <= 1e-3, "nu {nu}: {}", certificate.violation);
     }
 }

@@ -218,7 +218,7 @@ class EngineEstimator(Estimator):
                 rows.data,
                 known,
                 asked,
-                self._threads(),
+                rows.threads or self._threads(),
                 max_time=max_time,
                 start=start,
                 checkpoint=checkpoint,

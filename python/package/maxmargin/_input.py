@@ -33,6 +33,8 @@ class Rows:
     data: Data
     array: Any  # a numpy array, or a CSR matrix of scipy's
     names: np.ndarray | None
+    # The threads that read them; None where that was not counted.
+    threads: int | None = None
 
     @property
     def sparse(self) -> bool:
@@ -55,7 +57,7 @@ def read_rows(estimator: Any, X: Any, threads: int, reset: bool) -> Rows:
         _compare_names(estimator, names)
     array = _sparse(X) if is_sparse(X) else _dense(X, name)
     _check_shape(array.shape, name)
-    rows = Rows(_to_engine(array, threads), array, names)
+    rows = Rows(_to_engine(array, threads), array, names, threads)
     if not reset and array.shape[1] != estimator.n_features_in_:
         raise InputError(f"X has {array.shape[1]} features, but {name} is expecting {estimator.n_features_in_} features as input.")
     if reset:
@@ -355,7 +357,10 @@ def _distinct(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = array.min(), array.max()
         if max(abs(float(low)), abs(float(high))) < _EXACT and float(high) - float(low) < len(array) + _SPREAD:
             places = array.astype(np.int64) - int(low)
-            found = np.flatnonzero(np.bincount(places))
+            counts = np.bincount(places)
+            found = np.flatnonzero(counts)
+            if len(found) == len(counts):
+                return (found + int(low)).astype(array.dtype), places
             codes = np.zeros(found[-1] + 1, dtype=np.uint32)
             codes[found] = np.arange(len(found), dtype=np.uint32)
             return (found + int(low)).astype(array.dtype), codes[places]

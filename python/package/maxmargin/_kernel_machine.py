@@ -175,16 +175,18 @@ class KernelMachine(EngineEstimator):
         self.fit_status_ = int(fit.model.stop != "converged")
         self._trained_on = self._vectors_of_linear = None
 
-    def _keep_support(self, rows: Rows, order: np.ndarray | None = None) -> None:
-        """Keeps which rows are support vectors, in the order that scikit-learn lists them in."""
+    def _keep_support(self, rows: Rows, order: np.ndarray | None = None, found: np.ndarray | None = None) -> None:
+        """Keeps which rows are support vectors, in the order that scikit-learn lists them in. `found` are their numbers, where known."""
         model = self._fit.model
-        found = model.support_rows.astype(np.int64)
+        found = model.support_rows.astype(np.int64) if found is None else found
         self._order = np.arange(len(found)) if order is None else order
         self.support_ = found[self._order].astype(np.int32)
         self.shape_fit_ = tuple(rows.array.shape)
         self._sparse = rows.sparse
         self.fit_status_ = int(model.stop != "converged")
-        linear = self._fit.parts["kernel"]["name"] == "linear"
+        # Reading the model's parts takes a while, so that is done only where the words leave it open.
+        asked = self._fit.asked["kernel"]
+        linear = asked == "linear" or "linear" in asked and self._fit.parts["kernel"]["name"] == "linear"
         # The engine keeps the weights of a linear model and needs no vectors.
         self._vectors_of_linear = rows.array[self.support_] if linear else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 from collections.abc import Callable, Mapping
@@ -71,10 +72,29 @@ def instance(kind: type | tuple[type, ...], words: str) -> Rule:
     return words, lambda value: isinstance(value, kind)
 
 
+# For each class, the defaults of its parameters that meet their rules. A value that is one of these objects needs no check.
+_good_defaults: dict[type, dict[str, Any]] = {}
+_NO_DEFAULT = object()
+
+
+def _defaults_of(kind: type, table: Mapping[str, tuple[Rule, ...]]) -> dict[str, Any]:
+    """The defaults of a class's parameters that meet their rules, by name. Found once for each class."""
+    known = _good_defaults.get(kind)
+    if known is None:
+        signature = inspect.signature(kind.__init__).parameters
+        given = {name: signature[name].default for name in table if name in signature}
+        known = {name: value for name, value in given.items() if any(holds(value) for _, holds in table[name])}
+        _good_defaults[kind] = known
+    return known
+
+
 def check_parameters(estimator: Any, table: Mapping[str, tuple[Rule, ...]]) -> None:
-    """Refuses the first parameter of an estimator that meets none of its rules."""
+    """Refuses the first parameter of an estimator that meets none of its rules. `table` is the one of the estimator's class."""
+    defaults = _defaults_of(type(estimator), table)
     for name, rules in table.items():
         value = getattr(estimator, name)
+        if value is defaults.get(name, _NO_DEFAULT):
+            continue
         if not any(holds(value) for _, holds in rules):
             allowed = " or ".join(words for words, _ in rules)
             raise InputError(f"The {name!r} parameter of {type(estimator).__name__} must be {allowed}. Got {value!r} instead.")

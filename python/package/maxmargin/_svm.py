@@ -61,7 +61,7 @@ class _SupportClassifier(Classifier, _Support):
         if weights is not None and len(np.unique(codes[weights > 0])) < 2:
             raise InputError(self._one_class_left)
         class_weights = read_class_weights(self.class_weight, classes, codes, weights)
-        plain = bool(np.all(class_weights == 1.0))
+        plain = self.class_weight is None or bool(np.all(class_weights == 1.0))
         if not plain and not np.all(class_weights > 0.0):
             # A class that does not count is one whose rows are left out.
             weights = (1.0 if weights is None else weights) * np.maximum(class_weights, 0.0)[codes]
@@ -122,8 +122,9 @@ class _SupportClassifier(Classifier, _Support):
         return model
 
     def _set_support(self, rows: Rows, codes: np.ndarray) -> None:
-        of_vectors = codes[self._fit.model.support_rows.astype(np.int64)]
-        self._keep_support(rows, np.argsort(of_vectors, kind="stable"))
+        found = self._fit.model.support_rows.astype(np.int64)
+        of_vectors = codes[found]
+        self._keep_support(rows, np.argsort(of_vectors, kind="stable"), found)
         self._n_support = np.bincount(of_vectors, minlength=len(self.classes_)).astype(np.int32)
         self._codes_of_vectors = of_vectors.astype(np.int32)
 

@@ -99,9 +99,9 @@ impl SolverKind {
 ///
 /// What lies within rounding of its upper bound is put there. The class that is too heavy gives up its excess by a factor
 /// on its variables between the bounds first: those at a bound most likely belong there, also in the related problem.
-/// With a sum for either sign ([`Coupling::BySign`]) it is the problem's own start.
+/// With a sum for either sign ([`Coupling::BySign`]) each of the two is brought to its own.
 pub(super) fn feasible(problem: &DualProblem<'_>, alpha: &[f64]) -> Vec<f64> {
-    if alpha.len() != problem.len() || problem.coupling() == Coupling::BySign {
+    if alpha.len() != problem.len() {
         return problem.start().to_vec();
     }
     let clipped = |(&alpha, &upper): (&f64, &f64)| {
@@ -114,11 +114,43 @@ pub(super) fn feasible(problem: &DualProblem<'_>, alpha: &[f64]) -> Vec<f64> {
         }
     };
     let mut alpha: Vec<f64> = alpha.iter().zip(problem.upper()).map(clipped).collect();
-    if problem.coupling() == Coupling::All {
-        balance(problem, &mut alpha);
+    match problem.coupling() {
+        Coupling::None => alpha,
+        Coupling::All => {
+            balance(problem, &mut alpha);
+            alpha
+        }
+        Coupling::BySign => {
+            let is_met = [1.0, -1.0].into_iter().all(|sign| bring_to_sum(problem, &mut alpha, sign));
+            if is_met { alpha } else { problem.start().to_vec() }
+        }
     }
-    alpha
 }
+
+/// Brings the sum of the α of one sign to what it is at the problem's own start: by a factor on those between their bounds, or, where the
+/// sum is too small, on the room that is left. Whether that was possible.
+fn bring_to_sum(problem: &DualProblem<'_>, alpha: &mut [f64], sign: f64) -> bool {
+    let group: Vec<usize> = (0..alpha.len()).filter(|&i| problem.signs()[i] == sign).collect();
+    let sum = |alpha: &[f64], chosen: &dyn Fn(usize) -> bool| -> f64 {
+        group.iter().filter(|&&i| chosen(i)).map(|&i| alpha[i]).sum()
+    };
+    let wanted = sum(problem.start(), &|_| true);
+    let excess = sum(alpha, &|_| true) - wanted;
+    let bounded: Vec<bool> = alpha.iter().zip(problem.upper()).map(|(alpha, upper)| alpha >= upper).collect();
+    if excess > 0.0 {
+        let mass = sum(alpha, &|i| !bounded[i]);
+        let factor = ((mass - excess) / mass).max(0.0);
+        group.iter().filter(|&&i| !bounded[i]).for_each(|&i| alpha[i] *= factor);
+    } else if excess < 0.0 {
+        let room: f64 = group.iter().map(|&i| problem.upper()[i] - alpha[i]).sum();
+        let part = (-excess / room).min(1.0);
+        group.iter().for_each(|&i| alpha[i] += part * (problem.upper()[i] - alpha[i]));
+    }
+    (sum(alpha, &|_| true) - wanted).abs() <= MISSED_SUM * wanted && alpha.iter().all(|alpha| alpha.is_finite())
+}
+
+/// The part of a sum that may be missed when it is brought to a value: rounding.
+const MISSED_SUM: f64 = 1e-12;
 
 /// Lowers the α of the heavier sign until `Σ s_i α_i` is what it is at the problem's own start: 0, but for one class. Where there are
 /// none to lower, those of the other sign are raised, in proportion to the room that they have.
@@ -208,6 +240,19 @@ mod tests {
             assert_eq!(feasible(problem, &[1.0, 1.0, 0.5, 0.5]), [1.0, 1.0, 0.0, 0.0], "too much: the free ones give");
             assert_eq!(feasible(problem, &[1.0, 0.0, 0.0, 0.0]), [1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0], "too little");
             assert_eq!(feasible(problem, &[0.0; 4]), [0.5; 4]);
+        });
+    }
+
+    #[test]
+    fn with_a_sum_for_either_sign_each_is_brought_to_its_own() {
+        let signs = vec![1.0, -1.0, 1.0, -1.0, 1.0, -1.0];
+        let start = vec![1.0, 1.0, 0.5, 0.5, 0.0, 0.0];
+        with_signs(signs, start.clone(), vec![1.0; 6], Coupling::BySign, |problem| {
+            assert_eq!(feasible(problem, &[0.5, 1.0, 0.5, 0.25, 0.5, 0.25]), [0.5, 1.0, 0.5, 0.25, 0.5, 0.25]);
+            // The even ones are too heavy, the odd ones too light.
+            assert_eq!(feasible(problem, &[1.0, 1.0, 0.5, 0.0, 0.5, 0.0]), [1.0, 1.0, 0.25, 0.25, 0.25, 0.25]);
+            assert_eq!(feasible(problem, &[1.0; 6]), start, "nothing between the bounds can give");
+            assert_eq!(feasible(problem, &[1.0]), start);
         });
     }
 

@@ -154,8 +154,12 @@ pub(super) fn settle<'a>(
             break;
         }
         let goal = if has_nu { finer_of_nu(goal, found, &bounds) } else { finer(goal, kind) };
-        let start = match &solution.alpha {
-            Some(alpha) if kind.takes_alpha() && !has_nu => Start::Alpha(alpha.clone()),
+        let start = match (&solution.alpha, solution.from_nu) {
+            (Some(alpha), FromNu::Nothing) if kind.takes_alpha() && !has_nu => Start::Alpha(alpha.clone()),
+            // The search for ν counts α in units of the margin, (P.9).
+            (Some(alpha), FromNu::Cost(cost)) if kind.takes_alpha() => {
+                Start::Alpha(alpha.iter().map(|alpha| alpha / cost).collect())
+            }
             _ => Start::Scratch,
         };
         // A closure keeps no snapshots: an interrupted search goes on from the first round, to the same bits.

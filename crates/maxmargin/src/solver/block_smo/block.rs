@@ -18,6 +18,9 @@ const SPAN: usize = 64;
 /// The one span of a block of up to this many variables. It holds as many numbers as the widest vector register does in single precision.
 pub(super) const FEW: usize = 16;
 
+/// Rows and columns that are turned round at a time: as many numbers as one line of the cache has. A group of rows is a multiple.
+const SQUARE: usize = 8;
+
 /// A block of variables of (D.1), the others held fixed, as signed coefficients `c_k = s_k α_k`
 ///
 /// ```text
@@ -165,10 +168,16 @@ impl<T: Real> Block<T> {
         for first in (group..self.size).step_by(group) {
             let (above, below) = self.kernel.split_at_mut(first * stride);
             for start in (0..first).step_by(group) {
-                for row in first..(first + group).min(self.size) {
-                    let target = &mut below[(row - first) * stride + start..][..group];
-                    for (k, value) in target.iter_mut().enumerate() {
-                        *value = above[(start + k) * stride + row];
+                // Small squares: a stride of a power of two puts all rows of a column into the same few places of the cache.
+                for row in (first..(first + group).min(self.size)).step_by(SQUARE) {
+                    let rows = SQUARE.min(self.size - row);
+                    for column in (start..start + group).step_by(SQUARE) {
+                        for k in 0..rows {
+                            let target = &mut below[(row + k - first) * stride + column..][..SQUARE];
+                            for (l, value) in target.iter_mut().enumerate() {
+                                *value = above[(column + l) * stride + row + k];
+                            }
+                        }
                     }
                 }
             }
@@ -229,6 +238,16 @@ impl<T: Real> Block<T> {
                 (top + bottom).max(other_top + other_bottom)
             }
         }
+    }
+
+    /// m of (P.9): half of how far the two sums' levels of v are apart, from where coefficients can go as of the last [`Block::violation`].
+    pub(super) fn margin(&self) -> f64 {
+        let level = |ways: &Ways| {
+            let top = (0..self.size).fold(f64::NEG_INFINITY, |most, k| most.max(self.value[k] + ways.up[k]));
+            let bottom = (0..self.size).fold(f64::NEG_INFINITY, |most, k| most.max(ways.down[k] - self.value[k]));
+            0.5 * (top - bottom)
+        };
+        0.5 * (level(&self.ways[0]) - level(&self.ways[1]))
     }
 
     /// Finds out where each coefficient can go.

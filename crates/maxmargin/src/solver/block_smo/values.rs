@@ -5,8 +5,8 @@ use super::rows::{GROUP, panels};
 use crate::kernel::{ClassValues, Gram, Tiles};
 use crate::simd::Real;
 
-/// Rows that are filled in from columns at a time.
-const TURNED: usize = 16;
+/// Rows that are filled in from columns at a time: as many as the nearest cache holds of one column, whatever the stride.
+const TURNED: usize = 8;
 
 /// Fills in the kernel values between these rows, each pair once when `mirrored`.
 pub(super) fn fill<T: Real>(

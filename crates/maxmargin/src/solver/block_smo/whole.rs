@@ -43,8 +43,17 @@ const LAST_DIGITS: f64 = 1e-6;
 /// Rounds without a gain that is more than rounding, after which nothing more is to be had.
 const MOST_IDLE: u64 = 12;
 
+/// Rounds after which it is looked for the first time whether the search still gets anywhere, and then whenever there are twice as many. What
+/// counts is a lower objective, by this part of it, or a smaller violation, by this factor.
+const FIRST_LOOK: u64 = 256;
+const LOWER: f64 = 1e-6;
+const SMALLER: f64 = 0.9;
+
 /// How often v is computed anew without the violation becoming smaller, before the search gives up.
 const MOST_RENEWALS: u64 = 4;
+
+/// The least margin that a tolerance is counted in, beside the largest decision value. Where the classes' hulls meet there is none.
+const LEAST_MARGIN: f64 = 1e-7;
 
 /// Which coefficient belongs to which variables of the problem.
 struct Order {
@@ -82,6 +91,8 @@ pub(super) fn size(problem: &DualProblem<'_>) -> usize {
 struct Whole<'a> {
     problem: &'a DualProblem<'a>,
     order: Order,
+    /// Whether two classes are told apart with a ν, so that the margin is part of what is looked for.
+    has_margin: bool,
     block: Block<f64>,
     walk: Walk,
 }
@@ -102,6 +113,41 @@ struct Walk {
     newton_leads: bool,
     /// The least violation of a v that was computed anew.
     least: f64,
+    /// The violation before the last round.
+    last: f64,
+    /// The lowest objective and the smallest violation so far, and at the last look.
+    lowest: f64,
+    smallest: f64,
+    lowest_before: f64,
+    smallest_before: f64,
+}
+
+impl Walk {
+    fn new() -> Self {
+        let none = f64::MAX;
+        Walk {
+            least: none,
+            last: none,
+            lowest: none,
+            smallest: none,
+            lowest_before: none,
+            smallest_before: none,
+            ..Walk::default()
+        }
+    }
+
+    /// Takes note of a round that began at a violation and ended at an objective. Whether the search still gets anywhere: where coefficients
+    /// move by less than v is rounded to, pair steps go in circles, and the objective seems to fall.
+    fn goes_on(&mut self, violation: f64, objective: f64) -> bool {
+        (self.lowest, self.smallest) = (self.lowest.min(objective), self.smallest.min(violation));
+        if self.rounds < FIRST_LOOK || !self.rounds.is_power_of_two() {
+            return true;
+        }
+        let is_lower = self.lowest_before - self.lowest > LOWER * self.lowest.abs();
+        let is_smaller = self.smallest < SMALLER * self.smallest_before;
+        (self.lowest_before, self.smallest_before) = (self.lowest, self.smallest);
+        is_lower || is_smaller
+    }
 }
 
 /// Solves (D.1) with all of its kernel matrix in memory. Hands over to pairs in other hands, with α and the steps so far, where it
@@ -113,6 +159,10 @@ pub(super) fn solve(
     start: Start,
     control: &mut dyn Control,
 ) -> Result<DualSolution, (Vec<f64>, u64)> {
+    if start == Start::Scratch && is_optimal_at_zero(problem, settings.tolerance()) {
+        let (alpha, gradient) = (problem.start().to_vec(), problem.linear().to_vec());
+        return Ok(DualSolution { alpha, gradient, stop: Stop::Converged, iterations: 0 });
+    }
     let mut whole = Whole::new(problem, tiles);
     let alpha = match start {
         Start::Scratch | Start::Weights { .. } => problem.start().to_vec(),
@@ -124,6 +174,12 @@ pub(super) fn solve(
     };
     whole.begin_at(&alpha);
     whole.run(settings, control)
+}
+
+/// Whether nothing has to move from α = 0, which needs no kernel value: a regression whose targets all lie within its tube.
+fn is_optimal_at_zero(problem: &DualProblem<'_>, tolerance: f64) -> bool {
+    let is_zero = problem.start().iter().all(|&alpha| alpha == 0.0);
+    is_zero && problem.violation(problem.start(), problem.linear()) <= tolerance
 }
 
 impl<'a> Whole<'a> {
@@ -151,7 +207,8 @@ impl<'a> Whole<'a> {
             block.ridge[place] = problem.ridge()[k];
             block.second[place] = sign > 0.0;
         }
-        Whole { problem, order, block, walk: Walk { least: f64::INFINITY, ..Walk::default() } }
+        let has_margin = Twins::of(problem.rows()).rows() == problem.len() && problem.coupling() == Coupling::BySign;
+        Whole { problem, order, has_margin, block, walk: Walk::new() }
     }
 
     /// t of (B.6): the pull of a row at c = 0, half way between the edges of its tube.
@@ -194,11 +251,12 @@ impl<'a> Whole<'a> {
             if let ControlFlow::Break(stop) = poll_keeping(control, progress, || self.snapshot()) {
                 break stop;
             }
-            if !(violation > settings.tolerance()) {
-                self.finish(violation, settings.tolerance());
+            let tolerance = self.goal(settings.tolerance());
+            if !(violation > tolerance) {
+                self.finish(violation, tolerance);
                 self.renew();
                 let violation = self.block.violation(coupling);
-                if !(violation > settings.tolerance()) {
+                if !(violation > self.goal(settings.tolerance())) {
                     break Stop::Converged;
                 }
                 self.walk.renewals = if violation < 0.5 * self.walk.least { 0 } else { self.walk.renewals + 1 };
@@ -212,7 +270,7 @@ impl<'a> Whole<'a> {
             }
             let before = self.objective();
             let most = if self.walk.newton_leads { STEPS_BESIDE_NEWTON } else { round }.min(cap - self.walk.steps);
-            let outcome = self.block.solve(coupling, WITHIN * settings.tolerance(), most);
+            let outcome = self.block.solve(coupling, WITHIN * tolerance, most);
             let work = outcome.steps as f64 * (size as f64 + OF_STEP);
             self.walk.steps += outcome.steps;
             self.walk.pairs += work;
@@ -224,11 +282,14 @@ impl<'a> Whole<'a> {
             let of_newton = if is_cut { self.newton() } else { 0.0 };
             let after = self.objective();
             self.walk.newton_leads = of_newton > 0.0 && (between - after) * work > (before - between) * of_newton;
-            let gained = before - after > 4.0 * f64::EPSILON * after.abs();
+            // A round that leaves the largest violation as it was, to the bit, has moved nothing.
+            let gained = before - after > 4.0 * f64::EPSILON * after.abs() && violation != self.walk.last;
+            self.walk.last = violation;
             self.walk.idle = if gained { 0 } else { self.walk.idle + 1 };
-            if self.walk.idle >= MOST_IDLE {
+            let goes_on = !is_cut || self.walk.goes_on(violation, after);
+            if self.walk.idle >= MOST_IDLE || !goes_on {
                 self.renew();
-                break if self.block.violation(coupling) <= settings.tolerance() {
+                break if self.block.violation(coupling) <= self.goal(settings.tolerance()) {
                     Stop::Converged
                 } else {
                     Stop::Stalled
@@ -236,6 +297,16 @@ impl<'a> Whole<'a> {
             }
         };
         Ok(self.solution(stop))
+    }
+
+    /// The violation to stop at, for the state of the last [`Block::violation`]. With ν the margin m of two classes is not 1, and a
+    /// tolerance is one in units of it (P.9), which the search knows only as it goes.
+    fn goal(&self, tolerance: f64) -> f64 {
+        if !self.has_margin {
+            return tolerance;
+        }
+        let size = self.block.value[..self.block.len()].iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        tolerance * self.block.margin().max(LEAST_MARGIN * size).min(1.0)
     }
 
     /// Newton's method, if the budget has enough for it; what it has cost.
@@ -324,7 +395,8 @@ impl<'a> Whole<'a> {
 
     /// All that the rounds to come depend on. The gradient is v, one a coefficient and 0 for the variables that have none.
     fn snapshot(&self) -> Snapshot {
-        let Walk { steps, pairs, newton, idle, renewals, rounds, newton_leads, least } = self.walk;
+        let Walk { steps, pairs, newton, idle, renewals, rounds, newton_leads, .. } = self.walk;
+        let Walk { least, last, lowest, smallest, lowest_before, smallest_before, .. } = self.walk;
         let mut gradient = self.block.value[..self.block.len()].to_vec();
         gradient.resize(self.problem.len(), 0.0);
         Snapshot {
@@ -332,16 +404,20 @@ impl<'a> Whole<'a> {
             alpha: self.alpha(),
             gradient,
             lists: vec![vec![idle, renewals, rounds, u64::from(newton_leads)]],
-            numbers: vec![pairs, newton, least.min(f64::MAX)],
+            numbers: vec![pairs, newton, least, last, lowest, smallest, lowest_before, smallest_before],
         }
     }
 
     /// Goes on at a snapshot; `false` when it is none of this problem.
     fn restore(&mut self, snapshot: Snapshot) -> bool {
-        let &[pairs, newton, least] = snapshot.numbers.as_slice() else { return false };
+        let &[pairs, newton, least, last, lowest, smallest, lowest_before, smallest_before] =
+            snapshot.numbers.as_slice()
+        else {
+            return false;
+        };
         let [counters] = snapshot.lists.as_slice() else { return false };
         let &[idle, renewals, rounds, leads] = counters.as_slice() else { return false };
-        let finite = [pairs, newton, least].iter().all(|number| number.is_finite());
+        let finite = snapshot.numbers.iter().all(|number| number.is_finite());
         if !(snapshot.fits(self.problem)
             && finite
             && snapshot.iterations < 1 << 60
@@ -352,8 +428,21 @@ impl<'a> Whole<'a> {
         self.begin_at(&snapshot.alpha);
         let size = self.block.len();
         self.block.value[..size].copy_from_slice(&snapshot.gradient[..size]);
-        self.walk =
-            Walk { steps: snapshot.iterations, pairs, newton, idle, renewals, rounds, newton_leads: leads == 1, least };
+        self.walk = Walk {
+            steps: snapshot.iterations,
+            pairs,
+            newton,
+            idle,
+            renewals,
+            rounds,
+            newton_leads: leads == 1,
+            least,
+            last,
+            lowest,
+            smallest,
+            lowest_before,
+            smallest_before,
+        };
         true
     }
 }

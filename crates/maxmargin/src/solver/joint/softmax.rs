@@ -61,8 +61,11 @@ const MAX_GRADIENTS: usize = 300;
 const FORCING: f64 = 0.1;
 const FIRST_FORCING: f64 = 0.3;
 const FIRST_STEPS: u64 = 4;
-/// Steps without progress before the solver gives up.
-const PATIENCE: u32 = 10;
+/// Steps without progress before the solver gives up. Progress is half of the gradient, or an objective that is lower by more than this
+/// part of it, which is rounding.
+const PATIENCE: u32 = 4;
+const HALVED: f64 = 0.5;
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Steps after which the preconditioner is made anew.
 const RENEW: [u64; 4] = [2, 6, 12, 24];
 
@@ -279,7 +282,8 @@ fn descend(
         {
             return ControlFlow::Continue(stop);
         }
-        idle = if most < best || point.objective < lowest { 0 } else { idle + 1 };
+        let is_lower = lowest - point.objective > ROUNDING * lowest.abs();
+        idle = if most < HALVED * best || is_lower { 0 } else { idle + 1 };
         (best, lowest) = (best.min(most), lowest.min(point.objective));
         if idle >= PATIENCE {
             return ControlFlow::Continue(Stop::Stalled);

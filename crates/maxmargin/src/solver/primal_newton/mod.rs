@@ -75,6 +75,9 @@ const MAX_STEPS: u64 = 2000;
 /// first.
 const PATIENCE: u32 = 20;
 const LONG_PATIENCE: u32 = 100;
+/// Steps without a smaller gap before the solver gives up where the gap is this part of the objective, or less: it may be rounding.
+const SHORT_PATIENCE: u32 = 4;
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// The part of a smooth objective that a step may leave at most to get on, whatever the gap, which may say little before the end.
 const LOWER: f64 = 1.0 - 1e-6;
 /// σ of (R.3) at first, for decision values of about 1: rows within a margin's width are part of the first steps.
@@ -359,7 +362,13 @@ impl<'p, 'a> Search<'p, 'a> {
             let is_lower = self.problem.loss.is_smooth() && found.primal < LOWER * least;
             idle = if measure < best || is_lower { 0 } else { idle + 1 };
             (best, least) = (best.min(measure), least.min(found.primal));
-            let patience = if self.problem.loss.is_smooth() { PATIENCE } else { LONG_PATIENCE };
+            // Where the gap is rounding, so is what further steps change.
+            let is_exact = found.gap.abs() <= ROUNDING * found.primal.abs();
+            let patience = match (is_exact, self.problem.loss.is_smooth()) {
+                (true, _) => SHORT_PATIENCE,
+                (false, true) => PATIENCE,
+                (false, false) => LONG_PATIENCE,
+            };
             if idle >= if met.is_some() { MORE_STEPS } else { patience } {
                 return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
             }
