@@ -62,13 +62,7 @@ pub(super) fn fill_few(
 }
 
 /// The kernel values among some rows of a block of few, from place `first` on.
-fn fill_among(
-    block: &mut Block<f64>,
-    tiles: &Tiles<'_, f64>,
-    gram: &Gram<'_>,
-    rows: &[usize],
-    first: usize,
-) -> bool {
+fn fill_among(block: &mut Block<f64>, tiles: &Tiles<'_, f64>, gram: &Gram<'_>, rows: &[usize], first: usize) -> bool {
     let Some(&lead) = rows.first() else { return true };
     if let Some(shared) = gram.shared()
         && let Some((class, _)) = shared.place(lead)
