@@ -248,7 +248,7 @@ impl Model {
     /// The text of LIBSVM's model file; a linear model has its support vectors when its rows are given.
     #[pyo3(signature = (data=None))]
     fn to_libsvm(&self, data: Option<&Data>) -> PyResult<String> {
-        let layout = LibsvmLayout { order: None, rows: data.map(|data| &data.matrix) };
+        let layout = LibsvmLayout { rows: data.map(|data| &data.matrix), ..LibsvmLayout::default() };
         Ok(maxmargin_io::libsvm_model_to_text(&self.inner, layout).map_err(Fault::from)?)
     }
 

@@ -61,7 +61,9 @@ fn models_go_to_libsvms_file_and_back() {
     ] {
         let model = fit(data, params);
         for order in [None, Some(vec![1, 0]), Some(vec![2, 0, 1])] {
-            let text = libsvm_model_to_text(&model, LibsvmLayout { order: order.as_deref(), rows: None }).unwrap();
+            let text =
+                libsvm_model_to_text(&model, LibsvmLayout { order: order.as_deref(), ..LibsvmLayout::default() })
+                    .unwrap();
             assert_same(
                 data,
                 &model,
@@ -82,7 +84,8 @@ fn a_table_of_kernel_values_goes_to_libsvms_file_and_back() {
     let table = Dataset::new(Matrix::dense(50, 50, values).unwrap(), labels).unwrap().with_open_columns();
     let model = fit(&table, TrainingParams { kernel: KernelParams::Precomputed, ..TrainingParams::default() });
     for order in [None, Some(vec![2, 0, 1])] {
-        let text = libsvm_model_to_text(&model, LibsvmLayout { order: order.as_deref(), rows: None }).unwrap();
+        let text =
+            libsvm_model_to_text(&model, LibsvmLayout { order: order.as_deref(), ..LibsvmLayout::default() }).unwrap();
         assert_same(&table, &model, &libsvm_model_from_text(&text, "m").unwrap(), &text);
     }
     let text = libsvm_model_to_text(&model, LibsvmLayout::default()).unwrap();

@@ -132,8 +132,12 @@ pub(crate) fn decision_values(problem: &MarginProblem<'_>, decision: &Decision) 
     match decision {
         Decision::Linear { weights, bias } => problem.decisions_of_weights(weights, *bias),
         Decision::Expansion { coefficients, bias } => {
-            let all: Vec<usize> = (0..problem.len()).collect();
-            let mut values = expansion(problem, &all, coefficients);
+            let mut values = if coefficients.contains(&0.0) {
+                let all: Vec<usize> = (0..problem.len()).collect();
+                expansion(problem, &all, coefficients)
+            } else {
+                problem.gram().product(problem.rows(), problem.rows(), coefficients)
+            };
             values.iter_mut().for_each(|value| *value += bias);
             values
         }

@@ -98,8 +98,11 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
         session.say(&format!("Total nSV = {}\n", model.parts().support_rows.len()))?;
     }
     let classes = model.parts().task.is_classification();
-    let layout = LibsvmLayout { order: classes.then_some(&order[..]), rows: Some(data.matrix()) };
+    let layout =
+        LibsvmLayout { order: classes.then_some(&order[..]), rows: Some(data.matrix()), workers: Some(&workers) };
     let text = libsvm_model_to_text(&model, layout)?;
+    // The system takes the memory of a program that ends at once; to free 499,500 machines one by one takes longer.
+    std::mem::forget(model);
     match target {
         Some(target) => Ok(target.save(text.as_bytes())?),
         None => Ok(()),

@@ -23,7 +23,6 @@
 
 use std::fmt::Write as _;
 
-use maxmargin::Model;
 use maxmargin::calibration::Calibration;
 use maxmargin::data::{Label, Matrix};
 use maxmargin::error::quoted;
@@ -31,6 +30,7 @@ use maxmargin::kernel::{KernelFunction, Linear, Polynomial, Precomputed, Rbf, Si
 use maxmargin::model::{Machine, Multiclass, Pairing};
 use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::training::Penalty;
+use maxmargin::{Model, Workers};
 
 use super::{
     Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, columns_in_file, machine, not_writable, put_entries,
@@ -340,7 +340,15 @@ pub struct LibsvmLayout<'a> {
     /// The rows that the model was trained on: a linear model is written with its support vectors then, and without them with one vector
     /// for each machine, its weights.
     pub rows: Option<&'a Matrix>,
+    /// The threads that write numbers: 1,000 classes have millions. `None` is the calling thread alone. The text is the same.
+    pub workers: Option<&'a Workers>,
 }
+
+/// Lines of vectors that a thread writes at a time.
+const LINES_A_CHUNK: usize = 64;
+
+/// Numbers of a list that a thread writes at a time.
+const NUMBERS_A_CHUNK: usize = 1 << 14;
 
 /// The text of a model for LIBSVM, with its probabilities where they are of a form that LIBSVM has.
 ///
@@ -394,7 +402,18 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
     let table = Table::of(model, order, rows.is_some())?;
     let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(" ");
     let _ = writeln!(text, "nr_class {count}\ntotal_sv {}", table.lines.len());
-    let _ = writeln!(text, "rho {}", list(&mut table.rho.iter().map(f64::to_string)));
+    let alone = Workers::none();
+    let workers = layout.workers.unwrap_or(&alone);
+    text.push_str("rho");
+    let rho = workers.map_chunks(table.rho.len(), NUMBERS_A_CHUNK, |range| {
+        let mut text = String::new();
+        table.rho[range].iter().for_each(|rho| {
+            let _ = write!(text, " {rho}");
+        });
+        text
+    });
+    rho.iter().for_each(|part| text.push_str(part));
+    text.push('\n');
     if several {
         let _ = writeln!(text, "label {}", list(&mut order.iter().map(|&class| labels[class].to_string())));
     }
@@ -407,16 +426,16 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
     let number = |name: &String| name.parse::<usize>().ok();
     let columns = if parts.kernel.is_linear() { columns_in_file(parts) } else { Vec::new() };
     let serials: Option<Vec<usize>> = parts.names.as_ref().and_then(|names| names.iter().map(number).collect());
-    for (coefficients, source) in &table.lines {
+    let put_line = |text: &mut String, (coefficients, source): &(Vec<f64>, Source)| {
         coefficients.iter().for_each(|coefficient| {
             let _ = write!(text, "{coefficient} ");
         });
         match (source, &parts.vectors) {
-            (Source::Vector(place), Some(vectors)) => put_entries(&mut text, vectors, *place),
+            (Source::Vector(place), Some(vectors)) => put_entries(text, vectors, *place),
             (Source::Vector(place), None) => {
                 let row = parts.support_rows[*place] as usize;
                 match rows {
-                    Some(rows) => put_entries(&mut text, rows, row),
+                    Some(rows) => put_entries(text, rows, row),
                     None => {
                         let _ = write!(text, "0:{} ", serials.as_ref().map_or(row + 1, |serials| serials[row]));
                     }
@@ -432,7 +451,14 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
             }
         }
         text.push('\n');
-    }
+    };
+    let parts_of_text = workers.map_chunks(table.lines.len(), LINES_A_CHUNK, |range| {
+        let mut text = String::new();
+        table.lines[range].iter().for_each(|line| put_line(&mut text, line));
+        text
+    });
+    text.reserve(parts_of_text.iter().map(String::len).sum());
+    parts_of_text.iter().for_each(|part| text.push_str(part));
     Ok(text)
 }
 
@@ -506,42 +532,47 @@ impl Table {
             return Ok(Table { rho: vec![-machine.bias], sizes: vec![lines.len()], lines });
         }
         let count = order.len();
-        let mut rho = Vec::new();
+        let mut rho = vec![0.0; count * (count - 1) / 2];
         let mut of_class: Vec<Vec<(Vec<f64>, Source)>> = vec![Vec::new(); count];
         // For each vector of the pool the class in the file that it is of, and its coefficients.
         let pool = model.parts().support_rows.len();
         let mut class_of: Vec<Option<usize>> = vec![None; pool];
         let mut coefficients = vec![vec![0.0; count - 1]; if linear { 0 } else { pool }];
-        for first in 0..count {
-            for second in first + 1..count {
-                let (a, b) = (order[first], order[second]);
-                let pairing = Pairing { positive: a.max(b), negative: Some(a.min(b)) };
-                let place = Multiclass::OneVsOne.place(count, pairing);
-                let Some((number, machine)) = place.and_then(|number| Some((number, machines.get(number)?))) else {
-                    return not_writable("a pair of classes has no machine", "train the model again");
-                };
-                // (LS.1) speaks for the first, our f for the positive class.
-                let sign = if a > b { 1.0 } else { -1.0 };
-                rho.push(-sign * machine.bias);
-                if linear {
-                    let mut line = vec![0.0; count - 1];
-                    line[second - 1] = sign;
-                    of_class[first].push((line, Source::Weights(number)));
-                    continue;
-                }
-                for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
-                    let coefficient = sign * coefficient;
-                    let (class, column) = if coefficient > 0.0 { (first, second - 1) } else { (second, first) };
-                    if class_of[place as usize].is_some_and(|known| known != class) {
-                        return not_writable(
-                            "a vector speaks for two classes, which LIBSVM's file has no place for",
-                            "train with the solver smo or block-smo",
-                        );
-                    }
-                    class_of[place as usize] = Some(class);
-                    coefficients[place as usize][column] = coefficient;
-                }
+        let mut places = vec![0; count];
+        order.iter().enumerate().for_each(|(place, &class)| places[class] = place);
+        if machines.len() != rho.len() {
+            return not_writable("a pair of classes has no machine", "train the model again");
+        }
+        // In the order of the machines: they are many, and lie in it in memory.
+        for (number, machine) in machines.iter().enumerate() {
+            let (own, other) = (places[machine.pairing.positive], places[machine.pairing.negative.unwrap_or(0)]);
+            let (first, second) = (own.min(other), own.max(other));
+            // (LS.1) speaks for the first, our f for the positive class.
+            let sign = if own == first { 1.0 } else { -1.0 };
+            rho[first * count - first * (first + 1) / 2 + second - first - 1] = -sign * machine.bias;
+            if linear {
+                let mut line = vec![0.0; count - 1];
+                line[second - 1] = sign;
+                of_class[first].push((line, Source::Weights(number)));
+                continue;
             }
+            for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
+                let coefficient = sign * coefficient;
+                let (class, column) = if coefficient > 0.0 { (first, second - 1) } else { (second, first) };
+                if class_of[place as usize].is_some_and(|known| known != class) {
+                    return not_writable(
+                        "a vector speaks for two classes, which LIBSVM's file has no place for",
+                        "train with the solver smo or block-smo",
+                    );
+                }
+                class_of[place as usize] = Some(class);
+                coefficients[place as usize][column] = coefficient;
+            }
+        }
+        if linear {
+            // By the other class, as the file has them.
+            let other = |(line, _): &(Vec<f64>, Source)| line.iter().position(|&coefficient| coefficient != 0.0);
+            of_class.iter_mut().for_each(|lines| lines.sort_by_cached_key(other));
         }
         for (place, line) in coefficients.into_iter().enumerate() {
             if let Some(class) = class_of[place] {

@@ -21,6 +21,12 @@ const MOST_ROWS_A_BLOCK: usize = 1 << 16;
 /// Sums that are handed out at a time.
 const SUMS_A_VISIT: usize = 512;
 
+/// Kernel values that a thread of [`Expansion::visit_sums`] keeps near it at a time, as long as there are rows for all threads: coefficients that
+/// come from far away then serve several panels.
+const VALUES_AT_HAND: usize = 1 << 17;
+const MOST_PANELS: usize = 4;
+const ROWS_FOR_ALL: usize = 512;
+
 /// The lanes of [`Expansion::visit_sums`].
 pub(crate) const VISIT_LANES: usize = f64::NARROW;
 
@@ -224,27 +230,36 @@ impl Expansion {
         assert!(self.is_visitable(kernel), "sums are visited where they are many");
         let mut out = vec![V::Found::default(); left.len()];
         let tiles = Tiles::<f64>::new(kernel, points);
+        // The values of one panel.
+        let size = self.rows_a_block * VISIT_LANES;
+        let panels = if left.len() < ROWS_FOR_ALL { 1 } else { (VALUES_AT_HAND / size).clamp(1, MOST_PANELS) };
         let scratch = || Scratch {
             panel: tiles.narrow_panel(left.points()),
-            values: vec![0.0; self.rows_a_block * VISIT_LANES],
+            values: vec![0.0; panels * size],
             sums: vec![0.0; SUMS_A_VISIT * VISIT_LANES],
         };
         let arch = Arch::new();
         let starts: Vec<usize> = (0..self.places.len()).map(|k| k * VISIT_LANES).collect();
-        workers.fill_chunks_with(&mut out, VISIT_LANES, scratch, |scratch, first, out| {
+        workers.fill_chunks_with(&mut out, panels * VISIT_LANES, scratch, |scratch, first, out| {
             let Scratch { panel, values, sums } = scratch;
-            tiles.load(panel, &left.list()[first..first + out.len()]);
-            tiles.fill(panel, &self.places, &starts, values);
-            let (mut state, mut run) = (visitor.begin(), 0);
+            let rows = &left.list()[first..first + out.len()];
+            for (rows, values) in rows.chunks(VISIT_LANES).zip(values.chunks_mut(size)) {
+                tiles.load(panel, rows);
+                tiles.fill(panel, &self.places, &starts, values);
+            }
+            let mut states: Vec<V::State> = rows.chunks(VISIT_LANES).map(|_| visitor.begin()).collect();
+            let mut run = 0;
             for first in (0..self.sums).step_by(SUMS_A_VISIT) {
                 let count = SUMS_A_VISIT.min(self.sums - first);
                 let runs = self.runs[run..].iter().take_while(|(sum, _)| (*sum as usize) < first + count).count();
-                sums.fill(0.0);
-                add_runs::<VISIT_LANES>(arch, self.runs_from(run..run + runs, first), values, sums); // (K.9)
+                for (state, values) in states.iter_mut().zip(values.chunks(size)) {
+                    sums.fill(0.0);
+                    add_runs::<VISIT_LANES>(arch, self.runs_from(run..run + runs, first), values, sums); // (K.9)
+                    visitor.visit(state, first, &sums.as_chunks::<VISIT_LANES>().0[..count]);
+                }
                 run += runs;
-                visitor.visit(&mut state, first, &sums.as_chunks::<VISIT_LANES>().0[..count]);
             }
-            visitor.end(state, out);
+            states.into_iter().zip(out.chunks_mut(VISIT_LANES)).for_each(|(state, out)| visitor.end(state, out));
         });
         out
     }

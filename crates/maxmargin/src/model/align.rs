@@ -125,7 +125,7 @@ impl Model {
     ///
     /// # Errors
     /// None that could come up: the parts fit each other as they did before.
-    pub fn widened(&self, columns: usize) -> Result<Model, Error> {
+    pub fn widened(self, columns: usize) -> Result<Model, Error> {
         let parts = self.parts();
         if columns <= parts.columns
             || parts.network.is_some()
@@ -133,9 +133,9 @@ impl Model {
             || parts.scaling.is_some()
             || parts.kernel.is_precomputed()
         {
-            return Ok(self.clone());
+            return Ok(self);
         }
-        let mut parts = parts.clone();
+        let mut parts = self.into_parts();
         parts.vectors = parts.vectors.map(|vectors| vectors.resized(columns));
         parts
             .machines

@@ -100,7 +100,12 @@ impl Model {
     /// # Panics
     /// For a regression, which has no classes.
     pub fn winners(&self, points: &Points, order: &[usize], workers: &Workers) -> Vec<u32> {
-        if let Some(codes) = self.winners_by_votes(points, order, workers) {
+        let by_votes = if self.parts.kernel.is_linear() {
+            self.winners_by_weights(points, order, workers)
+        } else {
+            self.winners_by_votes(points, order, workers)
+        };
+        if let Some(codes) = by_votes {
             return codes;
         }
         let machines = self.machines().len();
@@ -122,12 +127,7 @@ impl Model {
 
     /// [`Model::winners`] of many pairs of classes: votes are counted as soon as a decision value is known. `None` where that is no gain.
     fn winners_by_votes(&self, points: &Points, order: &[usize], workers: &Workers) -> Option<Vec<u32>> {
-        let (parts, machines) = (&self.parts, self.machines());
-        if parts.network.is_some() || parts.kernel.is_linear() || machines.len() < MANY_MACHINES {
-            return None;
-        }
-        let pair = |machine: &Machine| Some((machine.pairing.positive, machine.pairing.negative?, machine.bias));
-        let pairs: Vec<(usize, usize, f64)> = machines.iter().map(pair).collect::<Option<_>>()?;
+        let (parts, pairs) = (&self.parts, self.many_pairs()?);
         let expansion = self.expansion.get_or_init(|| self.expansion_by_class());
         if !expansion.is_visitable(&parts.kernel) {
             return None;
@@ -135,6 +135,55 @@ impl Model {
         let all: Vec<usize> = (0..points.len()).collect();
         let votes = Votes { pairs, order, arch: Arch::new() };
         Some(expansion.visit_sums(&parts.kernel, points.rows(&all), &self.points, workers, &votes))
+    }
+
+    /// The positive class, the negative one and b of each machine; `None` unless the machines are for pairs of classes, and many.
+    fn many_pairs(&self) -> Option<Vec<(usize, usize, f64)>> {
+        if self.parts.network.is_some() || self.machines().len() < MANY_MACHINES {
+            return None;
+        }
+        let pair = |machine: &Machine| Some((machine.pairing.positive, machine.pairing.negative?, machine.bias));
+        self.machines().iter().map(pair).collect()
+    }
+
+    /// [`Model::winners`] of many pairs of classes whose machines are linear: votes are counted as soon as a decision value is known. `None` where
+    /// that is no gain. The decision values are those of [`Model::decision_values`] to the bit.
+    ///
+    /// Memory: the weights once more, and votes of some rows a thread.
+    fn winners_by_weights(&self, points: &Points, order: &[usize], workers: &Workers) -> Option<Vec<u32>> {
+        let (columns, machines) = (self.parts.columns, self.machines());
+        let pairs = self.many_pairs().filter(|_| columns > 0)?;
+        let mut weights = vec![[0.0; LANES]; columns * machines.len().div_ceil(LANES)];
+        workers.fill_chunks(&mut weights, columns * ROWS_A_CHUNK, |start, lines| {
+            let of_groups = machines[start / columns * LANES..].chunks(LANES);
+            for (lines, machines) in lines.chunks_mut(columns).zip(of_groups) {
+                for (lane, machine) in machines.iter().enumerate() {
+                    lines.iter_mut().zip(machine.weights.iter().flatten()).for_each(|(line, &own)| line[lane] = own);
+                }
+            }
+        });
+        let (arch, classes) = (Arch::new(), order.len());
+        let found = workers.map_chunks(points.len(), ROWS_A_CHUNK, |some| {
+            let mut votes = vec![0u32; some.len() * classes];
+            on_stored_rows!(points.matrix(), rows => vectorised(
+                arch,
+                #[inline(always)]
+                || {
+                    for (weights, pairs) in weights.chunks(columns).zip(pairs.chunks(LANES)) {
+                        for (k, votes) in votes.chunks_mut(classes).enumerate() {
+                            let products = rows.dot_lanes(some.start + k, weights);
+                            for (product, &(positive, negative, bias)) in products.into_iter().zip(pairs) {
+                                // (M.1); a decision value of exactly 0 is negative.
+                                votes[if product + bias > 0.0 { positive } else { negative }] += 1;
+                            }
+                        }
+                    }
+                },
+            ));
+            let winner = |votes: &[u32]| best_in_order(order, |class| f64::from(votes[class]));
+            votes.chunks(classes).map(winner).collect::<Vec<u32>>()
+        });
+        Some(found.concat())
     }
 
     /// The label of a class by its place.

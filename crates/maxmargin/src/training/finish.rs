@@ -118,6 +118,9 @@ pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> us
         return 0;
     }
     let wrong = |&i: &usize| (problem.side(i, values[i]) > 0.0) != (problem.signs()[i] > 0.0);
+    if values.len() <= ROWS_A_CHUNK {
+        return (0..values.len()).filter(wrong).count();
+    }
     problem.workers().map_chunks(values.len(), ROWS_A_CHUNK, |range| range.filter(wrong).count()).iter().sum()
 }
 

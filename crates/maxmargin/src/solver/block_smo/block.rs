@@ -184,23 +184,19 @@ impl<T: Real> Block<T> {
         }
     }
 
-    /// `Σ_l coefficients[l] K[l][k]` for each k.
-    pub(super) fn products(&self, coefficients: &[f64]) -> Vec<f64> {
-        let terms = coefficients.iter().enumerate().filter(|(_, coefficient)| **coefficient != 0.0);
-        let terms: Vec<(f64, &[T])> = terms.map(|(l, &coefficient)| (coefficient, self.row(l))).collect();
-        let mut sums = vec![0.0; self.stride];
-        add_rows(&mut sums, &terms);
-        sums.truncate(self.size);
-        sums
+    /// `sums[k] = Σ_l c_l K[l][k]` for each k; numbers without a meaning beyond the last.
+    pub(super) fn products(&self, sums: &mut [f64]) {
+        sums.fill(0.0);
+        let coefficients = self.coefficient[..self.size].iter().enumerate().filter(|(_, c)| **c != 0.0);
+        add_terms(sums, coefficients.map(|(l, &coefficient)| (coefficient, self.row(l))));
     }
 
     /// `v −= K Δc + ridge Δc` for coefficients that have moved by these amounts.
     pub(super) fn move_by(&mut self, moves: &[(usize, f64)]) {
         let Block { stride, kernel, value, ridge, .. } = self;
         let stride = *stride;
-        let terms: Vec<(f64, &[T])> =
-            moves.iter().map(|&(k, change)| (-change, &kernel[k * stride..(k + 1) * stride])).collect();
-        add_rows(&mut value[..stride], &terms);
+        let terms = moves.iter().map(|&(k, change)| (-change, &kernel[k * stride..(k + 1) * stride]));
+        add_terms(&mut value[..stride], terms);
         moves.iter().for_each(|&(k, change)| value[k] -= ridge[k] * change);
     }
 
@@ -479,6 +475,20 @@ impl<T: Real> Block<T> {
         }
         Outcome { steps, unbounded: false }
     }
+}
+
+/// [`add_rows`] of as many terms as sums at most; few of them need no list in memory.
+fn add_terms<'t, T: Real>(sums: &mut [f64], mut terms: impl Iterator<Item = (f64, &'t [T])>) {
+    if sums.len() > FEW {
+        return add_rows(sums, &terms.collect::<Vec<_>>());
+    }
+    let mut few: [(f64, &[T]); FEW] = [(0.0, &[]); FEW];
+    let mut count = 0;
+    for (place, term) in few.iter_mut().zip(terms.by_ref()) {
+        *place = term;
+        count += 1;
+    }
+    add_rows(sums, &few[..count]);
 }
 
 #[cfg(test)]

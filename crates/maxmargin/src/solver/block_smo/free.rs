@@ -142,13 +142,13 @@ fn direction(
             groups.iter().map(|&group| indicator(group)).filter(|sum| sum.contains(&1.0)).collect();
         let solved: Vec<Vec<f64>> = sums.iter().map(|sum| factor.solve(sum.clone())).collect();
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let lambdas: Vec<f64> = match sums.as_slice() {
-            [sum] => vec![product(sum, &direction) / product(sum, &solved[0])],
+        let lambdas: [f64; 2] = match sums.as_slice() {
+            [sum] => [product(sum, &direction) / product(sum, &solved[0]), 0.0],
             [one, other] => {
                 let (a, b, d) = (product(one, &solved[0]), product(one, &solved[1]), product(other, &solved[1]));
                 let (p, q) = (product(one, &direction), product(other, &direction));
                 let determinant = a * d - b * b;
-                vec![(d * p - b * q) / determinant, (a * q - b * p) / determinant]
+                [(d * p - b * q) / determinant, (a * q - b * p) / determinant]
             }
             _ => return None,
         };

@@ -232,12 +232,14 @@ impl<'a> Whole<'a> {
 
     /// v from scratch.
     fn renew(&mut self) {
-        let size = self.block.len();
-        let sums = self.block.products(&self.block.coefficient[..size]);
-        for place in 0..size {
+        let mut sums = std::mem::take(&mut self.block.value);
+        self.block.products(&mut sums);
+        for (place, sum) in sums[..self.block.len()].iter_mut().enumerate() {
             let ridge = self.block.ridge[place] * self.block.coefficient[place];
-            self.block.value[place] = self.target(place) - sums[place] - ridge;
+            *sum = self.target(place) - *sum - ridge;
         }
+        sums[self.block.len()..].fill(0.0);
+        self.block.value = sums;
     }
 
     fn run(mut self, settings: &Settings, control: &mut dyn Control) -> Result<DualSolution, (Vec<f64>, u64)> {
@@ -328,13 +330,14 @@ impl<'a> Whole<'a> {
     /// smaller.
     fn finish(&mut self, violation: f64, tolerance: f64) {
         let coupling = self.problem.coupling();
-        let before = (self.block.coefficient.clone(), self.block.value.clone());
+        let mut before = None;
         let mut least = violation;
         for _ in 0..MOST_FINISHES {
             let (free, left) = (free(&self.block), self.walk.pairs - self.walk.newton);
             if free.is_empty() || free.len() > FEW_FREE && least_work(free.len(), self.block.len()) > left {
                 break;
             }
+            before = before.or_else(|| Some((self.block.coefficient.clone(), self.block.value.clone())));
             let found = newton(&mut self.block, coupling, free, f64::INFINITY);
             self.walk.newton += found.work;
             self.walk.steps += found.steps;
@@ -350,7 +353,9 @@ impl<'a> Whole<'a> {
             self.walk.pairs += outcome.steps as f64 * (self.block.len() as f64 + OF_STEP);
             least = self.block.violation(coupling);
         }
-        if !(least <= violation) {
+        if let Some(before) = before
+            && !(least <= violation)
+        {
             (self.block.coefficient, self.block.value) = before;
         }
     }
