@@ -373,6 +373,7 @@ impl Training {
 }
 
 /// What became of a group.
+#[expect(clippy::vec_box, reason = "a machine is large, and is handed on in its box")]
 struct Fitted {
     group: Group,
     /// Whether the control broke it.
@@ -435,6 +436,7 @@ fn tasks(groups: &[usize], size: impl Fn(usize) -> usize) -> Vec<Range<usize>> {
 }
 
 /// The machines of a group are done.
+#[expect(clippy::vec_box, reason = "a machine is large, and is handed on in its box")]
 fn keep_finished(checkpoint: &mut Checkpoint, group: &Group, finished: Vec<Box<FinishedMachine>>) {
     for (&number, finished) in group.numbers.iter().zip(finished) {
         checkpoint.machines[number] = MachineState::Finished(finished);

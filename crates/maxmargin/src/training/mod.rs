@@ -291,6 +291,7 @@ impl Training {
     }
 
     /// Trains the machines of a group from the states they are in. Several at once have a solver that gains from it.
+    #[expect(clippy::vec_box, reason = "a machine is large, and is handed on in its box")]
     fn fit_group(
         &self,
         group: &Group,
