@@ -75,6 +75,21 @@ fn models_go_to_libsvms_file_and_back() {
 }
 
 #[test]
+fn threads_do_not_change_the_text_for_libsvm() {
+    let data = iris(["3", "-2", "10"]);
+    for kernel in [KernelParams::Rbf { gamma: Gamma::Value(0.5) }, KernelParams::Linear] {
+        let model = fit(&data, TrainingParams { kernel, ..TrainingParams::default() });
+        let alone = LibsvmLayout { order: Some(&[2, 0, 1]), rows: Some(data.matrix()), workers: None };
+        let expected = libsvm_model_to_text(&model, alone).unwrap();
+        for threads in [1, 3] {
+            let workers = Workers::new(threads).unwrap();
+            let found = libsvm_model_to_text(&model, LibsvmLayout { workers: Some(&workers), ..alone }).unwrap();
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
 fn a_table_of_kernel_values_goes_to_libsvms_file_and_back() {
     let points = iris(["3", "-2", "10"]);
     let rows: Vec<Vec<f64>> = (0..points.rows()).step_by(3).map(|row| points.matrix().row(row)).collect();

@@ -24,6 +24,8 @@ use crate::workers::Workers;
 const LANES: usize = 4;
 /// Rows without gaps that are multiplied at a time.
 const ROWS: usize = 4;
+/// Lanes up to which a single row needs no memory for its values.
+const FEW_LANES: usize = 32;
 /// Chunks of rows between two questions to the caller.
 const CHUNKS_A_POLL: usize = 32;
 /// Rows a chunk has at least, and chunks there are at most.
@@ -171,7 +173,15 @@ impl ClassProducts<'_> {
         let rows = &self.rows[chunk.start..chunk.start + chunk.rows];
         let columns = self.matrix.columns();
         let lanes = self.lanes();
-        let mut values = vec![0.0; ROWS * lanes];
+        // One row of not very many classes needs no memory of its own.
+        let (mut few, mut many);
+        let values: &mut [f64] = if rows.len() == 1 && lanes <= FEW_LANES {
+            few = [0.0; FEW_LANES];
+            &mut few
+        } else {
+            many = vec![0.0; ROWS * lanes];
+            &mut many
+        };
         let mut total = 0.0;
         let mut meet = as_meet(
             #[inline(always)]
@@ -191,11 +201,11 @@ impl ClassProducts<'_> {
             Matrix::Dense(dense) => match dense.values() {
                 Values::F32(numbers) => {
                     let row = |row: usize| &numbers[row * columns..(row + 1) * columns];
-                    dense_rows(rows, row, vectors, pulls, lanes, &mut values, &mut meet);
+                    dense_rows(rows, row, vectors, pulls, lanes, values, &mut meet);
                 }
                 Values::F64(numbers) => {
                     let row = |row: usize| &numbers[row * columns..(row + 1) * columns];
-                    dense_rows(rows, row, vectors, pulls, lanes, &mut values, &mut meet);
+                    dense_rows(rows, row, vectors, pulls, lanes, values, &mut meet);
                 }
             },
             Matrix::Sparse(csr) => {
@@ -203,11 +213,11 @@ impl ClassProducts<'_> {
                 match csr.values() {
                     Values::F32(numbers) => {
                         let row = |row: usize| (&csr.indices()[span(row)], &numbers[span(row)]);
-                        sparse_rows(rows, row, vectors, pulls, lanes, &mut values, &mut meet);
+                        sparse_rows(rows, row, vectors, pulls, lanes, values, &mut meet);
                     }
                     Values::F64(numbers) => {
                         let row = |row: usize| (&csr.indices()[span(row)], &numbers[span(row)]);
-                        sparse_rows(rows, row, vectors, pulls, lanes, &mut values, &mut meet);
+                        sparse_rows(rows, row, vectors, pulls, lanes, values, &mut meet);
                     }
                 }
             }

@@ -353,3 +353,45 @@ fn products_in_lanes(
         ));
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Unattended;
+    use crate::data::{Labels, Matrix};
+    use crate::kernel::{Gamma, KernelParams};
+    use crate::model::Multiclass;
+    use crate::training::TrainingParams;
+
+    /// 46 classes of 2 rows make 1,035 machines.
+    fn many_classes() -> Dataset {
+        let values: Vec<f64> = (0..92 * 3).map(|k| (f64::from(k) * 1.37).sin() + f64::from(k / 6 % 5)).collect();
+        let labels = Labels::new((0..92).map(|row| Label::new(format!("{}", row / 2))));
+        Dataset::new(Matrix::dense(92, 3, values).unwrap(), labels).unwrap()
+    }
+
+    #[test]
+    fn votes_that_are_counted_at_once_are_those_of_the_decision_values() {
+        let data = many_classes();
+        for kernel in [KernelParams::Linear, KernelParams::Rbf { gamma: Gamma::Value(0.5) }] {
+            let params = TrainingParams { kernel, multiclass: Some(Multiclass::OneVsOne), ..TrainingParams::default() };
+            let model = params.check().unwrap().fit(&data, &Workers::none(), &mut Unattended).unwrap();
+            assert!(model.machines().len() >= MANY_MACHINES);
+            let expected = model.predict(&data, &Workers::none()).unwrap();
+            for threads in [1, 2, 3] {
+                let workers = Workers::new(threads).unwrap();
+                let found = model.predict_classes(model.align(&data).unwrap(), &workers);
+                assert_eq!(found.codes(), expected.codes());
+            }
+            let mut backwards: Vec<usize> = (0..46).collect();
+            backwards.reverse();
+            let points = model.align(&data).unwrap().points;
+            let found = model.winners(&points, &backwards, &Workers::none());
+            let pairings: Vec<Pairing> = model.machines().iter().map(|machine| machine.pairing).collect();
+            for (row, &code) in found.iter().enumerate() {
+                let values = expected.decision_values(row);
+                assert_eq!(code, decide(&pairings, values, &mut vec![0.0; 46], &backwards));
+            }
+        }
+    }
+}

@@ -173,3 +173,45 @@ fn take<T: Real>(out: &mut [T], values: &[f64], places: &[usize], place: usize) 
     let row = &values[place * size..(place + 1) * size];
     out.iter_mut().zip(places).for_each(|(out, &other)| *out = T::of(row[other]));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Matrix;
+    use crate::kernel::{Kernel, Laplacian, Linear, Points, Rbf};
+    use crate::workers::Workers;
+
+    #[test]
+    fn a_handful_of_rows_has_the_bits_that_panels_give() {
+        let numbers: Vec<f64> = (0..30 * 7).map(|k| (f64::from(k) * 0.37).sin()).collect();
+        let (points, workers) = (Points::new(Matrix::dense(30, 7, numbers).unwrap(), false), Workers::none());
+        for kernel in [&Rbf { gamma: 0.3 } as &dyn Kernel, &Linear {}] {
+            let shared = ClassValues::new(vec![vec![3, 9, 4], vec![21, 7, 12, 0], vec![28]]);
+            for (rows, split) in [(vec![3, 9, 4, 7, 0, 12], 3), (vec![4, 28], 1), (vec![9, 3, 21], 0)] {
+                for shared in [None, Some(&shared)] {
+                    let gram = Gram::new(kernel, &points, &workers).sharing(shared);
+                    let tiles = Tiles::new(kernel, &points);
+                    let (mut few, mut many) = (Block::<f64>::new(), Block::new());
+                    assert!(fill_few(&mut few, &tiles, &gram, &rows, split));
+                    many.resize(rows.len());
+                    fill(&mut many, &tiles, &gram, &rows, true);
+                    for k in 0..rows.len() {
+                        assert_eq!(few.row(k)[..rows.len()], many.row(k)[..rows.len()], "{kernel:?} {rows:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_rows_and_kernels_without_dot_products_are_left_to_panels() {
+        let (points, workers) = (Points::new(Matrix::without_columns(40), false), Workers::none());
+        let rows: Vec<usize> = (0..40).collect();
+        let (rbf, laplacian) = (Rbf { gamma: 0.3 }, Laplacian { gamma: 0.3 });
+        for (kernel, count) in [(&rbf as &dyn Kernel, FEW + 1), (&laplacian, 4)] {
+            let gram = Gram::new(kernel, &points, &workers);
+            let tiles = Tiles::new(kernel, &points);
+            assert!(!fill_few(&mut Block::new(), &tiles, &gram, &rows[..count], 2));
+        }
+    }
+}

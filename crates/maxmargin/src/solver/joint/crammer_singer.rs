@@ -17,7 +17,9 @@
 //! ```text
 //! α_ik = min(C_i [k = y_i], (β − B_k) / A),   β such that Σ_k α_ik = 0                                       (CS.3)
 //! ```
-//! β is found by sorting the K numbers `B_k + A C_i [k = y_i]`. w follows each step, so that a step costs a row and not the data.
+//! β is found without sorting: with `D_k = B_k + A C_i [k = y_i]` it is the number for which `Σ_k max(0, D_k − β) = A C_i`. From
+//! `β = max_k D_k − A C_i` on, which is too small, the average over those above β is a better one, until none of them falls below it. w follows
+//! each step, so that a step costs a row and not the data.
 //!
 //! Rows are visited in a new random order in each sweep. A row that is far from any change, by more than the largest violation
 //! of the sweep before, is left out until all the others are done.
@@ -50,7 +52,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::{JointSolution, JointStart};
-use crate::certificate::joint::{ClassAlpha, row_violation};
+use crate::certificate::joint::{ClassAlpha, largest, largest_of, row_violation};
 use crate::class_products::Pass;
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
@@ -312,24 +314,16 @@ impl<'p> Ascent<'p> {
         (0..classes).filter(|&k| k != own).for_each(|k| gradient[k] += 1.0);
         let alpha = &mut self.alpha[i * lanes..][..lanes];
         let violation = row_violation(&gradient[..classes], &alpha[..classes], own, cost);
-        if violation <= 1e-14 * gradient[..classes].iter().fold(1.0, |most: f64, g| most.max(g.abs())) {
+        let size = largest_of(&gradient[..classes], &alpha[..classes], |(g, _)| g.abs()).max(1.0);
+        if violation <= 1e-14 * size {
             return Visit { violation, distance: distance(&gradient[..classes], &alpha[..classes], own, cost) };
         }
-        // B_k, and the sorted numbers that β is made of.
-        let sorted = &mut scratch.sorted;
-        sorted.clear();
-        for k in 0..classes {
-            gradient[k] -= square * alpha[k];
-            sorted.push(gradient[k] + if k == own { square * cost } else { 0.0 });
-        }
-        sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-        let mut beta = sorted[0] - square * cost;
-        let mut count = 1;
-        while count < classes && beta < count as f64 * sorted[count] {
-            beta += sorted[count];
-            count += 1;
-        }
-        beta /= count as f64;
+        // B_k, and D_k, which differs from it for the own class.
+        (0..classes).for_each(|k| gradient[k] -= square * alpha[k]);
+        let apart = gradient[own];
+        gradient[own] += square * cost;
+        let beta = level(&gradient[..classes], square * cost);
+        gradient[own] = apart;
         let change = &mut scratch.change;
         change.fill(0.0);
         let mut rest = 0.0;
@@ -366,12 +360,32 @@ impl<'p> Ascent<'p> {
 struct Scratch {
     gradient: Vec<f64>,
     change: Vec<f64>,
-    sorted: Vec<f64>,
 }
 
 impl Scratch {
     fn new(lanes: usize) -> Self {
-        Scratch { gradient: vec![0.0; lanes], change: vec![0.0; lanes], sorted: Vec::with_capacity(lanes) }
+        Scratch { gradient: vec![0.0; lanes], change: vec![0.0; lanes] }
+    }
+}
+
+/// β of (CS.3): `Σ_k max(0, D_k − β) = size`.
+///
+/// Each round is a pass over the numbers, and all but the last take one of them or more out of the average.
+fn level(numbers: &[f64], size: f64) -> f64 {
+    let mut beta = largest(numbers) - size;
+    let mut before = usize::MAX;
+    loop {
+        let (mut sum, mut count) = (0.0, 0);
+        for &number in numbers {
+            let is_above = number > beta;
+            sum += if is_above { number } else { 0.0 };
+            count += usize::from(is_above);
+        }
+        // None is above where one number is as large as the others are small, and rounding takes the rest.
+        if count == 0 || count >= before {
+            return beta;
+        }
+        (beta, before) = ((sum - size) / count as f64, count);
     }
 }
 
@@ -389,5 +403,38 @@ fn distance(gradient: &[f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
     match (0..alpha.len()).find(|&k| k != own && alpha[k] <= -bound) {
         Some(other) if alpha[own] >= bound => ahead_of_others(other).max(0.0),
         _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_level_is_the_one_that_sorting_finds() {
+        let mut random = Pcg64::seed_from_u64(7);
+        for round in 0..1000 {
+            let count = random.random_range(2..40);
+            let numbers: Vec<f64> = (0..count).map(|_| f64::from(random.random_range(-50..50)) * 0.13).collect();
+            let size = f64::from(random.random_range(1..200)) * 0.07;
+            let mut sorted = numbers.clone();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            let (mut sum, mut taken) = (sorted[0] - size, 1);
+            while taken < count && sum < taken as f64 * sorted[taken] {
+                sum += sorted[taken];
+                taken += 1;
+            }
+            let (expected, found) = (sum / taken as f64, level(&numbers, size));
+            assert!((found - expected).abs() <= 1e-12, "round {round}: {found}, not {expected}");
+            let above: f64 = numbers.iter().map(|number| (number - found).max(0.0)).sum();
+            assert!((above - size).abs() <= 1e-12 * size.max(1.0), "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_level_is_found_also_of_numbers_that_leave_no_digits() {
+        assert_eq!(level(&[1e300, 0.0], 1.0), 1e300);
+        assert!(level(&[f64::INFINITY, 0.0], 1.0).is_infinite());
+        assert!(level(&[f64::NAN, 2.0], 1.0).is_finite());
     }
 }
