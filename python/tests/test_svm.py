@@ -365,3 +365,15 @@ def test_converged_is_the_word_of_the_certificate_at_any_scale():
             gap = model.certificate_.relative_gap
             assert model.stop_reason_ != "converged" or gap <= 5e-3, (seed, model, gap)
         assert models[0].stop_reason_ == "converged"
+
+
+def test_a_default_that_meets_no_rule_is_refused_every_time():
+    class Wrong(SVC):
+        def __init__(self, C=-1.0):
+            super().__init__(C=C)
+
+    X, y = np.arange(8.0).reshape(-1, 1), [0, 1] * 4
+    for _ in range(2):
+        with pytest.raises(ValueError, match="'C' parameter of Wrong"):
+            Wrong().fit(X, y)
+    assert Wrong(C=1.0).fit(X, y).C == 1.0
