@@ -23,6 +23,8 @@ ACCURACY_SLACK = 0.1
 
 TITLES = {"libsvm": "LIBSVM", "sklearn": "scikit-learn", "intelex": "intelex"}
 NOTHING = "–"
+# What a peer that was ended at the time limit counts with the limit for.
+LIMITED = ("fit_seconds", "command_seconds")
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Results:
         seconds = [m[field] for m in measured if m.get(field) is not None and "error" not in m]
         if seconds:
             return Timing(median(seconds), len(seconds))
-        if field == "fit_seconds" and any(m.get("timed_out") for m in measured):
+        if field in LIMITED and any(m.get("timed_out") for m in measured):
             return Timing(self.content["settings"]["limit_seconds"], 1, ended=True)
         # A peer that did not come where it should takes longer than it was tried for.
         tried = max((m.get("at_least_seconds", 0.0) for m in measured), default=0.0)

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::python::{environment, pip};
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 9] =
-    ["kernel", "formulations", "linear", "python", "small", "reading", "growth", "memory", "out-of-core"];
+const BENCHMARKS: [&str; 10] =
+    ["kernel", "formulations", "linear", "commands", "python", "small", "reading", "growth", "memory", "out-of-core"];
 /// Those that measure the Python package.
 const OF_THE_PACKAGE: [&str; 2] = ["python", "small"];
 
