@@ -6,7 +6,8 @@
 //! linear machines:  relative gap ≤ gap bound,  and the same where a tolerance is given in its place         (T.2)
 //! ```
 //!
-//! The bounds are those of [`Settings`]. The relative gap is (C.5), which no scale of columns, targets or C changes for the same geometry.
+//! The bounds are those of [`Settings`]. Classes that are trained together with hinge loss have both, the gap bound being 1e-3 unless one is
+//! given. The relative gap is (C.5), which no scale of columns, targets or C changes for the same geometry.
 //! The violation is (D.2), LIBSVM's: its unit is 1, the distance from the boundary to the margin, and for a regression half of the range
 //! of the targets.
 //!
