@@ -15,7 +15,7 @@ use crate::problem::{self, Bias, Coupling, Loss, ManyRows, MarginProblem, Norm, 
 use crate::solver::{Decision, Solution};
 pub use l1::ColumnCounts;
 pub(crate) use of_weights::dual_point;
-pub(crate) use tighten::tighten;
+pub(crate) use tighten::{best_bias, tighten};
 
 /// How good a solution of a convex problem is.
 ///

@@ -22,7 +22,7 @@ class Certificate:
     gap : float
         ``primal - dual``.
     relative_gap : float
-        The gap divided by the larger of ``|primal|`` and 1.
+        The gap divided by ``|primal|``.
     violation : float
         The largest violation of the optimality conditions.
     infeasibility : float

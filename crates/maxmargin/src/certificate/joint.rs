@@ -34,7 +34,7 @@ pub struct JointCertificate {
     /// primal − dual.
     #[serde(with = "null_is_infinite")]
     pub gap: f64,
-    /// The gap divided by the larger of |primal| and 1.
+    /// The gap divided by |primal|.
     #[serde(with = "null_is_infinite")]
     pub relative_gap: f64,
     /// Logistic loss: the largest component of the primal's gradient. Hinge loss: the largest violation of a row's optimality

@@ -93,7 +93,7 @@ fn highest(mut low: f64, mut high: f64, function: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// b where `qb + Σ C_i ℓ(u_i + b, t_i)` is least: where its slope changes sign.
-fn best_bias(problem: &MarginProblem<'_>, sums: &[f64]) -> f64 {
+pub(crate) fn best_bias(problem: &MarginProblem<'_>, sums: &[f64]) -> f64 {
     let (loss, costs, targets) = (problem.row_loss(), problem.costs(), problem.targets());
     let slope = |b: f64| {
         let rows = (0..sums.len()).map(|i| slope(loss, targets[i], costs[i], sums[i] + b));

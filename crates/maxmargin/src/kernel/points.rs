@@ -17,7 +17,7 @@ struct Moved {
 /// A point near which some rows lie, far from 0 beside their spread.
 ///
 /// The Gaussian kernel sees differences of rows alone. It takes them from squared norms and dot products, whose digits are lost where rows
-/// are far from 0; so rows are moved to their centre first, by a subtraction that loses nothing. The two sides of a block must be moved by
+/// are far from 0; so rows are moved to their centre first, which keeps the digits of what they differ by. The two sides of a block must be moved by
 /// the same centre: a model finds its own from its support vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Centre(Arc<Vec<f64>>);
@@ -34,7 +34,7 @@ impl Centre {
     /// more than differences.
     pub(crate) fn of(kernel: &KernelFunction, matrix: &Matrix) -> Option<Self> {
         let is_full = 2 * matrix.entries() >= matrix.rows().saturating_mul(matrix.columns());
-        if !matches!(kernel, KernelFunction::Rbf(_)) || !is_full {
+        if !sees_differences(kernel) || !is_full {
             return None;
         }
         let sample = matrix.rows().min(CENTRE_ROWS);
@@ -56,6 +56,17 @@ impl Centre {
         matrix.rebuild(matrix.columns(), |_, entries, out| {
             out.extend(entries.iter().map(|&(column, value)| (column, value - self.0[column as usize])));
         })
+    }
+}
+
+/// Whether a kernel is made of Gaussian and Laplacian ones alone, to which moving all rows alike makes no difference.
+fn sees_differences(kernel: &KernelFunction) -> bool {
+    match kernel {
+        KernelFunction::Rbf(_) | KernelFunction::Laplacian(_) => true,
+        KernelFunction::Scaled(scaled) => sees_differences(scaled.kernel()),
+        KernelFunction::Sum(sum) => sum.parts().iter().all(sees_differences),
+        KernelFunction::Product(product) => product.parts().iter().all(sees_differences),
+        _ => false,
     }
 }
 

@@ -21,11 +21,11 @@
 
 use super::finish::evidence_of;
 use crate::certificate::joint::{JointEvidence, certify_joint};
-use crate::certificate::{Certificate, Evidence, tighten};
+use crate::certificate::{Certificate, Evidence, best_bias, tighten};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{FromNu, JointProblem, Loss, MarginProblem};
-use crate::solver::{self, JointSolution, JointStart, Settings, Solution, SolverKind, Start};
+use crate::problem::{Bias, FromNu, JointProblem, Loss, MarginProblem};
+use crate::solver::{self, Decision, JointSolution, JointStart, Settings, Solution, SolverKind, Start};
 
 /// How often a solver is asked again, and how much finer its goal is each time.
 const MOST_ROUNDS: usize = 8;
@@ -201,7 +201,9 @@ pub(super) fn settle<'a>(
         && let Some((other, second)) = stand_in(kind, &problem, &solution, settings, control)?
     {
         let mut settled = settle(other, true, problem.clone(), second, settings, control)?;
-        if settled.solution.stop == Stop::Converged {
+        let primal_of = |evidence: &Evidence| evidence.certificate().map_or(f64::INFINITY, |found| found.primal);
+        let is_better = primal_of(&settled.evidence) < primal_of(&evidence);
+        if settled.solution.stop == Stop::Converged || is_better {
             let mut notes = std::mem::take(&mut solution.notes);
             notes.push(format!("{} stalled, so {} was tried", kind.name(), other.name()));
             notes.append(&mut settled.solution.notes);
@@ -210,7 +212,34 @@ pub(super) fn settle<'a>(
         }
     }
     let problem = own.unwrap_or_else(|| problem.with_found(FromNu::Nothing));
+    if solution.stop != Stop::Converged && !has_nu {
+        prefer_constant(&problem, &mut solution, &mut evidence, tolerance);
+    }
     Ok(Settled { kind, problem, solution, evidence })
+}
+
+/// Puts `f(x) = b`, with the best b, in the place of a solution whose objective is worse. That is what may be left of a search that was
+/// stopped early, or that rounding led astray.
+fn prefer_constant(problem: &MarginProblem<'_>, solution: &mut Solution, evidence: &mut Evidence, tolerance: f64) {
+    // One class with no weights at all is not a feasible point, and a hard margin has no such function.
+    let Some(found) = evidence.certificate().filter(|_| !problem.hard() && !(problem.pull_on_bias() > 0.0)) else {
+        return;
+    };
+    let none = vec![0.0; problem.len()];
+    let bias = if problem.bias() == Bias::Explicit { best_bias(problem, &none) } else { 0.0 };
+    let (loss, targets, costs) = (problem.row_loss(), problem.targets(), problem.costs());
+    let constant: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(targets[i], bias)).sum();
+    if found.primal <= constant {
+        return;
+    }
+    solution.decision = match &solution.decision {
+        Decision::Linear { weights, .. } => Decision::Linear { weights: vec![0.0; weights.len()], bias },
+        Decision::Expansion { .. } => Decision::Expansion { coefficients: none.clone(), bias },
+    };
+    solution.alpha = Some(none);
+    solution.decision_values = Some(vec![bias; problem.len()]);
+    solution.notes.push("nothing better than a constant was found: what the search had was worse".into());
+    *evidence = evidence_of(problem, solution, tolerance);
 }
 
 /// Steps for each row that a stand-in has: where those do not suffice, rounding is in its way, too.
@@ -305,6 +334,14 @@ pub(crate) const AT_LIMIT: &str = "limits of double precision";
 
 /// Notes that a solution is at the limits.
 fn at_limit(solution: &mut Solution, found: &Certificate) -> Stop {
+    if found.relative_gap > LIMIT_GAP {
+        // (T.3)
+        solution.notes.push(format!(
+            "converged to the {AT_LIMIT}: the rows lie around 0, so nothing parts them from it and the optimum is 0; choose the \
+             kernel rbf, or a smaller nu"
+        ));
+        return Stop::Converged;
+    }
     solution.notes.push(format!(
         "converged to the {AT_LIMIT}: the relative gap is {:.1e}, and the violation of {:.1e} is what rounding leaves",
         found.relative_gap, found.violation
