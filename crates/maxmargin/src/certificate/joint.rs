@@ -383,6 +383,7 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
 /// ```text
 /// max_k g_k − min over k with α_ik < C_i [k = y_i] of g_k                                         (CS.2)
 /// ```
+#[inline(always)]
 pub(crate) fn row_violation(gradient: &[f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
     let most = largest(gradient);
     // Only those of other classes are below 0.
@@ -398,17 +399,19 @@ pub(crate) fn row_violation(gradient: &[f64], alpha: &[f64], own: usize, cost: f
 }
 
 /// The largest of some numbers.
+#[inline(always)]
 pub(crate) fn largest(numbers: &[f64]) -> f64 {
     largest_of(numbers, numbers, |(&number, _)| number)
 }
 
-/// The largest number that is made of two lists, place by place. Four maxima side by side do not wait for each other.
+/// The largest number that is made of two lists, place by place. Eight maxima side by side do not wait for each other.
+#[inline(always)]
 pub(crate) fn largest_of(a: &[f64], b: &[f64], of: impl Fn((&f64, &f64)) -> f64) -> f64 {
-    let mut most = [f64::NEG_INFINITY; 4];
-    let (fours, rest) = a.as_chunks::<4>();
-    let (others, end) = b.as_chunks::<4>();
-    for (a, b) in fours.iter().zip(others) {
-        for k in 0..4 {
+    let mut most = [f64::NEG_INFINITY; 8];
+    let (eights, rest) = a.as_chunks::<8>();
+    let (others, end) = b.as_chunks::<8>();
+    for (a, b) in eights.iter().zip(others) {
+        for k in 0..8 {
             let number = of((&a[k], &b[k]));
             most[k] = if number > most[k] { number } else { most[k] };
         }

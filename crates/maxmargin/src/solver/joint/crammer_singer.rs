@@ -48,6 +48,7 @@
 
 use std::ops::ControlFlow;
 
+use pulp::Arch;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -57,6 +58,7 @@ use crate::class_products::Pass;
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{AT_BOUND, Bias, JointProblem};
+use crate::simd::vectorised;
 use crate::solver::{Settings, SolverKind, requirements};
 
 /// The most sweeps unless the settings say otherwise.
@@ -64,6 +66,8 @@ const MAX_SWEEPS: u64 = 100_000;
 /// The violation that rows may have before b is at rest, at first and as a part of what b moved by.
 const FIRST_TOLERANCE: f64 = 0.1;
 const PART_OF_MOVE: f64 = 0.1;
+/// Classes whose numbers are summed side by side.
+const SIDE_BY_SIDE: usize = 8;
 /// Numbers that are multiplied between two questions to the caller.
 const WORK_A_POLL: usize = 1 << 21;
 
@@ -313,28 +317,45 @@ impl<'p> Ascent<'p> {
         let gradient = &mut scratch.gradient;
         (0..classes).filter(|&k| k != own).for_each(|k| gradient[k] += 1.0);
         let alpha = &mut self.alpha[i * lanes..][..lanes];
-        let violation = row_violation(&gradient[..classes], &alpha[..classes], own, cost);
-        let size = largest_of(&gradient[..classes], &alpha[..classes], |(g, _)| g.abs()).max(1.0);
+        let arch = Arch::new();
+        let (violation, size) = vectorised(
+            arch,
+            #[inline(always)]
+            || {
+                let (gradient, alpha) = (&gradient[..classes], &alpha[..classes]);
+                let size = largest_of(gradient, alpha, |(g, _)| g.abs()).max(1.0);
+                (row_violation(gradient, alpha, own, cost), size)
+            },
+        );
         if violation <= 1e-14 * size {
             return Visit { violation, distance: distance(&gradient[..classes], &alpha[..classes], own, cost) };
         }
-        // B_k, and D_k, which differs from it for the own class.
-        (0..classes).for_each(|k| gradient[k] -= square * alpha[k]);
-        let apart = gradient[own];
-        gradient[own] += square * cost;
-        let beta = level(&gradient[..classes], square * cost);
-        gradient[own] = apart;
         let change = &mut scratch.change;
         change.fill(0.0);
-        let mut rest = 0.0;
-        for k in (0..classes).filter(|&k| k != own) {
-            let next = ((beta - gradient[k]) / square).min(0.0); // (CS.3)
-            (change[k], alpha[k]) = (next - alpha[k], next);
-            rest -= next;
-        }
+        let (rest, before) = vectorised(
+            arch,
+            #[inline(always)]
+            || {
+                let (gradient, alpha, change) =
+                    (&mut gradient[..classes], &mut alpha[..classes], &mut change[..classes]);
+                // B_k, and D_k, which differs from it for the own class.
+                gradient.iter_mut().zip(&*alpha).for_each(|(g, alpha)| *g -= square * alpha);
+                let apart = gradient[own];
+                gradient[own] += square * cost;
+                let beta = level(gradient, square * cost);
+                gradient[own] = apart;
+                let before = alpha[own];
+                for ((change, alpha), g) in change.iter_mut().zip(&mut *alpha).zip(&*gradient) {
+                    let next = ((beta - g) / square).min(0.0); // (CS.3)
+                    (*change, *alpha) = (next - *alpha, next);
+                }
+                alpha[own] = 0.0;
+                (-alpha.iter().sum::<f64>(), before)
+            },
+        );
         // What is left is the own class's, so that the sum is 0.
         let next = rest.min(cost);
-        (change[own], alpha[own]) = (next - alpha[own], next);
+        (change[own], alpha[own]) = (next - before, next);
         products.add_row(i, &scratch.change, &mut self.vectors);
         let (bias, more) = (self.problem.bias(), self.proximity - 1.0);
         match bias {
@@ -371,21 +392,30 @@ impl Scratch {
 /// β of (CS.3): `Σ_k max(0, D_k − β) = size`.
 ///
 /// Each round is a pass over the numbers, and all but the last take one of them or more out of the average.
+#[inline(always)]
 fn level(numbers: &[f64], size: f64) -> f64 {
     let mut beta = largest(numbers) - size;
-    let mut before = usize::MAX;
+    let mut before = f64::INFINITY;
+    let (eights, rest) = numbers.as_chunks::<SIDE_BY_SIDE>();
     loop {
-        let (mut sum, mut count) = (0.0, 0);
-        for &number in numbers {
-            let is_above = number > beta;
-            sum += if is_above { number } else { 0.0 };
-            count += usize::from(is_above);
+        // Without jumps: who is above cannot be foreseen.
+        let (mut sums, mut counts) = ([0.0; SIDE_BY_SIDE], [0.0; SIDE_BY_SIDE]);
+        for numbers in eights {
+            for k in 0..SIDE_BY_SIDE {
+                sums[k] += if numbers[k] > beta { numbers[k] } else { 0.0 };
+                counts[k] += if numbers[k] > beta { 1.0 } else { 0.0 };
+            }
         }
+        for (k, &number) in rest.iter().enumerate() {
+            sums[k] += if number > beta { number } else { 0.0 };
+            counts[k] += if number > beta { 1.0 } else { 0.0 };
+        }
+        let (sum, count): (f64, f64) = (sums.iter().sum(), counts.iter().sum());
         // None is above where one number is as large as the others are small, and rounding takes the rest.
-        if count == 0 || count >= before {
+        if count == 0.0 || count >= before {
             return beta;
         }
-        (beta, before) = ((sum - size) / count as f64, count);
+        (beta, before) = ((sum - size) / count, count);
     }
 }
 
