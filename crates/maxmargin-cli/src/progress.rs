@@ -31,6 +31,8 @@ pub(crate) struct Watch {
     bar: ProgressBar,
     started: Instant,
     limit: Option<Duration>,
+    /// Time from the start to the first poll.
+    first_poll: Option<Duration>,
     /// When it was last polled, and what was said.
     polled: (Instant, Progress),
     drawn: Instant,
@@ -122,6 +124,7 @@ impl Watch {
             bar: line(quiet),
             started,
             limit,
+            first_poll: None,
             polled: (started, Progress::default()),
             drawn: started,
             pace: None,
@@ -222,7 +225,9 @@ impl Control for Watch {
             return self.stop(Stop::Interrupted);
         }
         let elapsed = now - self.started;
-        if self.limit.is_some_and(|limit| progress.is_over(elapsed, limit)) {
+        // What comes before the first poll (data laid out for products) is no measure of what the end costs.
+        let before = *self.first_poll.get_or_insert(elapsed);
+        if self.limit.is_some_and(|limit| progress.is_over(elapsed - before, limit.saturating_sub(before))) {
             return self.stop(Stop::TimeLimit);
         }
         if now - self.drawn >= REDRAW {

@@ -56,7 +56,7 @@ fn train_iris_writes_a_model_and_a_picture_and_says_what_it_found() {
     penalty C = # (the same as --c-over-n # or --lambda #)
     loss hinge, bias explicit
     solver primal-newton (# rows with # numbers each in # columns, so the primal is the smaller problem)
-    stopped converged after # iterations in # s; tolerance #
+    stopped converged after # iterations in # s; relative gap #
 
     machine primal dual gap violation margin slack errors
     versicolor against setosa # # # # # # # of #
@@ -465,7 +465,7 @@ fn classes_trained_together_have_one_certificate_which_verify_finds_again() {
     loss logistic, bias explicit
     classes joint: all of them in one problem
     solver logistic
-    stopped converged after # iterations in # s; tolerance #
+    stopped converged after # iterations in # s; relative gap #
 
     together primal dual gap relative gap violation
     # classes # # # # #

@@ -219,3 +219,21 @@ fn an_interrupt_is_heard_while_a_pipe_is_silent_and_nothing_is_lost() {
     }
     assert!(!folder.path().join("blobs.mm").exists());
 }
+
+#[test]
+fn a_broken_file_is_refused_with_the_same_words_as_when_it_is_read_as_a_whole() {
+    let folder = tempdir().unwrap();
+    for (name, text, found) in [
+        ("empty.csv", "a,b,label\n1,2,x\n3,,y\n5,6,x\n", "empty.csv:3:3: found an empty cell"),
+        ("text.csv", "a,b,label\n1,2,x\n3,abc,y\n5,6,x\n", "text.csv:3:3: found \"abc\""),
+        ("short.csv", "a,b,label\n1,2,x\n3,y\n5,6,x\n", "short.csv:3:3: found a row of 2 cells"),
+        ("text.svm", "1 1:2 2:3\n-1 1:x 2:2\n", "text.svm:2:6: found \"x\""),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+        let whole = run(folder.path(), &format!("train {name}"));
+        let streamed = run(folder.path(), &format!("train {name} --stream -q"));
+        assert_eq!([whole.code, streamed.code], [Some(2), Some(2)], "{name}");
+        assert!(streamed.stderr.contains(found), "{name}: {}", streamed.stderr);
+        assert_eq!(streamed.stderr, whole.stderr, "{name}");
+    }
+}

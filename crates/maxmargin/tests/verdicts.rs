@@ -211,6 +211,34 @@ fn what_a_short_time_limit_leaves_is_better_than_chance() {
 }
 
 #[test]
+fn a_time_limit_that_is_over_at_once_still_leaves_a_model_of_use() {
+    // In four directions from the middle, so that a line through it tells each class from the rest.
+    let mut generator = Pcg64::seed_from_u64(5);
+    let (mut numbers, mut labels) = (vec![], vec![]);
+    for k in 0..4_000 {
+        let (x, y) = [(5.0, 0.0), (0.0, 5.0), (-5.0, 0.0), (0.0, -5.0)][k % 4];
+        numbers.extend([x + generator.random::<f64>(), y + generator.random::<f64>()]);
+        labels.push(Label::new(["a", "b", "c", "d"][k % 4]));
+    }
+    let data = Dataset::new(Matrix::dense(4_000, 2, numbers).unwrap(), Labels::new(labels)).unwrap();
+    let kernels = [KernelParams::Linear, KernelParams::Rbf { gamma: Gamma::Value(0.1) }];
+    for (kernel, solver) in kernels
+        .into_iter()
+        .zip([SolverKind::PrimalNewton, SolverKind::BlockSmo])
+        .chain([(KernelParams::Linear, SolverKind::DualAscent)])
+    {
+        let training = TrainingParams { kernel, solver: Some(solver), ..TrainingParams::default() }.check().unwrap();
+        for threads in [1, 2] {
+            let workers = Workers::new(threads).unwrap();
+            let model = training.fit(&data, &workers, &mut Limited { polls: 0, limit: 0 }).unwrap();
+            let errors = model.machines().iter().map(|machine| machine.training_errors).sum::<usize>();
+            assert_eq!(model.stop(), Stop::TimeLimit, "{solver:?}");
+            assert!(errors < 200, "{solver:?} on {threads} threads: {errors} errors of all machines");
+        }
+    }
+}
+
+#[test]
 fn a_limit_on_time_leaves_room_for_the_end() {
     let (elapsed, limit) = (Duration::from_secs(6), Duration::from_secs(10));
     assert!(!Progress::default().is_over(elapsed, limit));

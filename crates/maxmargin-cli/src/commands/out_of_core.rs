@@ -216,6 +216,7 @@ pub(super) fn run(arguments: &Train, reason: &Reason) -> Result<ExitCode, Failur
         picture: None,
         alphas: false,
         seed: arguments.reading.seed,
+        goal: report::training::goal(&model, &plan.training.params().settings),
     };
     if arguments.json {
         let mut object = report::training::json(&trained);

@@ -281,8 +281,11 @@ fn learn(plan: &Plan, watch: &mut Watch, learner: &mut Option<StreamingSgd>) -> 
             }
             check_memory(plan, now, &block)?;
             watch.all_rows = feed.begun().rows;
-            if !learn_block(now, &block, first, watch)? {
-                return Ok(watch.stop());
+            match learn_block(now, &block, first, watch) {
+                Ok(true) => {}
+                Ok(false) => return Ok(watch.stop()),
+                // The rows before a fault of the file are a block, too: that there are so few of them is the fault's.
+                Err(refused) => return Err(feed.next(|| !interrupt::asked()).err().unwrap_or(refused)),
             }
         }
         if skip > 0 {

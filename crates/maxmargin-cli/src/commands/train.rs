@@ -440,6 +440,7 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
         picture,
         alphas: arguments.alphas,
         seed: arguments.reading.seed,
+        goal: report::training::goal(&model, &plan.training.params().settings),
     };
     if arguments.json {
         output::print(&report::json_line(&report::training::json(&trained)))?;

@@ -5,7 +5,8 @@ use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::data::Dataset;
 use maxmargin::metrics::Residuals;
 use maxmargin::model::{Machine, ModelParts};
-use maxmargin::problem::Task;
+use maxmargin::problem::{Loss, Task};
+use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::Penalty;
 use maxmargin::{Model, Progress, Stop};
 use serde_json::{Value, json};
@@ -41,6 +42,22 @@ pub(crate) struct Trained<'a> {
     pub(crate) picture: Option<Picture>,
     pub(crate) alphas: bool,
     pub(crate) seed: u64,
+    /// What the solver was to reach, in words.
+    pub(crate) goal: String,
+}
+
+/// What a solver had to reach: the relative gap that a linear machine stops at, else the tolerance.
+pub(crate) fn goal(model: &Model, settings: &Settings) -> String {
+    let parts = model.parts();
+    let has_gap = match &parts.joint {
+        Some(_) => parts.loss == Loss::Logistic,
+        None => parts.machines.iter().all(|machine| machine.evidence.certificate().is_some()),
+    };
+    let is_linear = parts.kernel.is_linear() && parts.penalty != Penalty::Hard && has_gap;
+    match settings.linear_gap().filter(|_| is_linear && parts.solver != SolverKind::Sgd.name()) {
+        Some(gap) => format!("relative gap {}", number(gap, 3)),
+        None => format!("tolerance {}", number(parts.tolerance, 3)),
+    }
 }
 
 /// A picture that was written.
@@ -133,11 +150,11 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     page.line(
         "stopped",
         &format!(
-            "{} after {} in {} s; tolerance {}",
+            "{} after {} in {} s; {}",
             model.stop().name(),
             counted(iterations as usize, "iteration"),
             number(trained.train_seconds, 3),
-            number(parts.tolerance, 3)
+            trained.goal
         ),
     );
     page.text("");

@@ -204,7 +204,7 @@ impl Settings {
     }
 
     /// The relative gap that a linear machine stops at; `None` where it stops at a violation.
-    pub(crate) fn linear_gap(&self) -> Option<f64> {
+    pub fn linear_gap(&self) -> Option<f64> {
         self.gap.or(if self.tolerance.is_some() { None } else { Some(Self::GAP) })
     }
 }

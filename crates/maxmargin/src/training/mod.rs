@@ -5,6 +5,7 @@ mod beginning;
 mod class_rows;
 mod class_weights;
 mod empty_columns;
+mod few;
 mod finish;
 mod joint;
 mod machines;
@@ -321,9 +322,12 @@ impl Training {
         solver::supports(kind, &problems[0], settings)?;
         control.begin(kind);
         let mut starts: Vec<Start> = states.iter().zip(&problems).map(|(state, own)| state.start(kind, own)).collect();
+        let mut beginnings = Vec::new();
         if control.is_limited() {
             for (problem, start) in problems.iter().zip(&mut starts).filter(|(_, start)| **start == Start::Scratch) {
-                *start = start_of_few(kind, problem, settings, control);
+                let mut beginning = few::begin(kind, problem, settings, control);
+                *start = std::mem::take(&mut beginning.start);
+                beginnings.push(beginning);
             }
         }
         for ((problem, start), &number) in problems.iter().zip(&starts).zip(numbers) {
@@ -336,7 +340,8 @@ impl Training {
                 check_separable(problem, classes, settings, &mut |progress: Progress| control.poll(progress))?;
             }
         }
-        let solutions = solver::solve_together(kind, &problems, &in_units(settings, &problems[0]), starts, control)?;
+        let mut begun = few::Begun::new(control, &beginnings);
+        let solutions = solver::solve_together(kind, &problems, &in_units(settings, &problems[0]), starts, &mut begun)?;
         // Before the certificate, which may take long.
         control.end();
         let mut finished = Vec::with_capacity(numbers.len());
@@ -344,6 +349,7 @@ impl Training {
             if numbers[k] == 0 {
                 solution.notes.extend(reason.iter().map(|reason| format!("solver {}: {reason}", kind.name())));
             }
+            let solution = few::stand_in(kind, &problem, solution, settings, control);
             let is_named = self.params.solver.is_some();
             let settled = settle(kind, is_named, problem, solution, settings, control)?;
             let kind = settled.kind;
@@ -356,33 +362,6 @@ impl Training {
         }
         Ok(finished)
     }
-}
-
-/// Rows from which on a training that may be broken off begins with some of them, and how many these are.
-const MANY_ROWS: usize = 16_384;
-const FEW_ROWS: usize = 4_096;
-
-/// Where a kernel machine of many rows begins that a limit on time may break off: at the solution of some of its rows, which is soon found.
-/// From there it goes on to the same optimum; broken off, it is a model of use.
-fn start_of_few(
-    kind: SolverKind,
-    problem: &MarginProblem<'_>,
-    settings: &Settings,
-    control: &mut dyn MachineControl,
-) -> Start {
-    let has_start = problem.nu().is_none() && problem.pull_on_bias() == 0.0 && !problem.hard();
-    if kind != SolverKind::BlockSmo || problem.len() < MANY_ROWS || !has_start {
-        return Start::Scratch;
-    }
-    let places: Vec<usize> = (0..FEW_ROWS).map(|k| k * problem.len() / FEW_ROWS).collect();
-    let Ok(part) = problem.part(&places) else { return Start::Scratch };
-    // A closure keeps no snapshots: those of the part are none of the whole.
-    let mut ask = |progress: Progress| control.poll(progress);
-    let solved = solver::solve(kind, &part, &in_units(settings, &part), &mut ask);
-    let Ok(Some(found)) = solved.map(|solution| solution.alpha) else { return Start::Scratch };
-    let mut alpha = vec![0.0; problem.len()];
-    places.iter().zip(found).for_each(|(&place, found)| alpha[place] = found);
-    Start::Alpha(alpha)
 }
 
 /// What the decision functions should say of each row, and what the row counts.

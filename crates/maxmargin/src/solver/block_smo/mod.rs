@@ -313,6 +313,12 @@ impl<'a, T: Real> Engine<'a, T> {
         engine
     }
 
+    /// The primal objective that belongs to a gap, as far as u is up to date. It does not fall with every block, as the dual's does.
+    fn primal(&self, gap: Option<f64>) -> Option<f64> {
+        let dual = -self.problem.objective(&self.alpha, &self.gradient());
+        gap.map(|gap| dual + gap).filter(|primal| primal.is_finite())
+    }
+
     /// What the sums in double precision cost that every end needs, beside the work so far.
     fn ending(&self) -> f64 {
         let support = self.alpha.iter().filter(|&&alpha| alpha > 0.0).count() as f64;
@@ -340,6 +346,8 @@ impl<'a, T: Real> Engine<'a, T> {
     fn run(mut self, settings: &Settings, control: &mut dyn Control) -> End {
         let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * self.problem.len() as u64));
         let mut gap = None;
+        // The least primal objective so far, and where it was: wanted where a limit on time may come before the end.
+        let (is_limited, mut best) = (control.is_limited(), None::<(f64, Vec<f64>)>);
         let begun = self.begin(control);
         let stop = loop {
             if let ControlFlow::Break(stop) = begun {
@@ -349,6 +357,12 @@ impl<'a, T: Real> Engine<'a, T> {
             let levels = self.view().levels(self.active());
             if self.walk.blocks.is_multiple_of(GAP_EVERY) {
                 gap = Some(self.problem.gap(&self.alpha, &self.gradient())).filter(|gap| gap.is_finite());
+                // A decision function that is 0 everywhere is of no use, whatever its objective.
+                let is_kept = is_limited && self.alpha.iter().any(|&alpha| alpha > 0.0);
+                let primal = self.primal(gap).filter(|_| is_kept);
+                if let Some(primal) = primal.filter(|&primal| best.as_ref().is_none_or(|(least, _)| primal < *least)) {
+                    best = Some((primal, self.alpha.clone()));
+                }
             }
             let progress = Progress {
                 iteration: self.walk.steps,
@@ -381,6 +395,12 @@ impl<'a, T: Real> Engine<'a, T> {
                 }
             }
         };
+        if stop == Stop::TimeLimit
+            && let Some((least, alpha)) = best
+            && self.primal(Some(self.problem.gap(&self.alpha, &self.gradient()))).is_none_or(|primal| primal > least)
+        {
+            self.alpha = alpha;
+        }
         let gradient = self.problem.gradient(&self.alpha);
         End::Solution(DualSolution { alpha: self.alpha, gradient, stop, iterations: self.walk.steps })
     }

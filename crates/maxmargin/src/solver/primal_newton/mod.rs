@@ -262,6 +262,11 @@ impl<'p, 'a> Search<'p, 'a> {
         let stop = match self.run(settings, control) {
             ControlFlow::Break(stop) | ControlFlow::Continue(stop) => stop,
         };
+        if let Some(start) = self.start.take() {
+            // It was broken off before the rows have been there.
+            self.point = start.clone();
+            self.look(Some(&start));
+        }
         if self.problem.bias == Bias::Explicit {
             // Those at a bound stay there: off it, by however little, they would violate the optimality conditions.
             self.problem.balance_free(&mut self.state.coefficients);
@@ -283,13 +288,18 @@ impl<'p, 'a> Search<'p, 'a> {
         let Some(sample) = Sample::of(self.problem) else { return ControlFlow::Continue(()) };
         let part = sample.problem(self.problem);
         let mut search = Search::new(&part, settings);
-        search.begin_at_sample(settings, control)?;
-        search.descend(Goal::Rough, control)?;
-        let (point, first, sharpness) = (search.point, search.first, search.state.sharpness);
+        let broken = match search.begin_at_sample(settings, control) {
+            ControlFlow::Continue(()) => search.descend(Goal::Rough, control).break_value(),
+            ControlFlow::Break(stop) => Some(stop),
+        };
+        let (point, first, sharpness) = (search.start.unwrap_or(search.point), search.first, search.state.sharpness);
         if !point.is_finite() {
-            return ControlFlow::Continue(());
+            return broken.map_or(ControlFlow::Continue(()), ControlFlow::Break);
         }
         self.start = Some(point);
+        if let Some(stop) = broken {
+            return ControlFlow::Break(stop);
+        }
         self.first = first;
         let problem = self.problem;
         if !problem.loss.is_smooth() {
