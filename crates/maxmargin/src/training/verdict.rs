@@ -19,7 +19,7 @@
 //! A solver that thinks it is done, and is not by (T.2), is asked again: first the solution's own numbers are used better (C.6), then the
 //! search goes on with a finer goal from where it is. When that does not help, it has stalled.
 
-use super::finish::evidence_of;
+use super::finish::{evidence_of, training_errors};
 use crate::certificate::joint::{JointEvidence, certify_joint};
 use crate::certificate::{Certificate, Evidence, best_bias, tighten};
 use crate::control::{Control, Progress, Stop};
@@ -229,7 +229,15 @@ fn prefer_constant(problem: &MarginProblem<'_>, solution: &mut Solution, evidenc
     let bias = if problem.bias() == Bias::Explicit { best_bias(problem, &none) } else { 0.0 };
     let (loss, targets, costs) = (problem.row_loss(), problem.targets(), problem.costs());
     let constant: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(targets[i], bias)).sum();
-    if found.primal <= constant {
+    let is_cut_short = matches!(solution.stop, Stop::TimeLimit | Stop::Interrupted);
+    let errors_of = |values: &[f64]| training_errors(problem, values);
+    // A function that was found in a hurry may be far from the optimum, and yet right about most rows.
+    let tells_more = is_cut_short
+        && solution
+            .decision_values
+            .as_deref()
+            .is_some_and(|values| errors_of(values) < errors_of(&vec![bias; values.len()]));
+    if found.primal <= constant || tells_more {
         return;
     }
     solution.decision = match &solution.decision {
