@@ -240,6 +240,17 @@ impl<'a> DualProblem<'a> {
     }
 }
 
+/// The curvature of a pair step, `Q_ii + Q_jj − 2 Q_ij`, whose digits may be lost.
+///
+/// It is at least the ridges of the two by themselves. Where rounding leaves less, a step would have no end. A kernel that is none
+/// may have less by far, and keeps it.
+#[inline(always)]
+pub(crate) fn pair_curvature(own: [f64; 2], cross: f64, ridge: f64) -> f64 {
+    let curvature = own[0] + own[1] - 2.0 * cross;
+    let rounding = 1e-12 * (own[0].abs() + own[1].abs());
+    if curvature < ridge && curvature > -rounding { ridge } else { curvature }
+}
+
 /// The part of its bound by which a variable may miss it and still be there.
 pub(crate) const AT_BOUND: f64 = 1e-12;
 

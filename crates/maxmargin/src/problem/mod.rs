@@ -15,7 +15,7 @@ mod nu;
 mod row_loss;
 mod task;
 
-pub(crate) use dual::{AT_BOUND, violation};
+pub(crate) use dual::{AT_BOUND, pair_curvature, violation};
 pub use dual::{Coupling, DualParts, DualProblem};
 pub use joint::{JointParts, JointProblem};
 pub(crate) use linear::{Advanced, Direction, LinearProblem, Passes, RowState, RowSums, dot};

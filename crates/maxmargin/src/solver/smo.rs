@@ -39,7 +39,7 @@ use super::start::{Snapshot, Start, feasible};
 use super::{Settings, Solution, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop, poll_keeping};
 use crate::error::Error;
-use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
+use crate::problem::{Coupling, DualProblem, Loss, MarginProblem, pair_curvature};
 
 pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     requirements::loss(SolverKind::Smo, problem, &[Loss::Hinge, Loss::Squared])?;
@@ -365,9 +365,9 @@ impl<'a> State<'a> {
     fn minimise_segment(&mut self, i: usize, j: usize) -> Option<(f64, f64)> {
         let (signs, upper) = (self.problem.signs(), self.problem.upper());
         let slope = signs[j] * self.gradient[j] - signs[i] * self.gradient[i];
-        // Rounding may leave less than the ridges are by themselves, and a step without an end.
         let ridge = self.problem.ridge()[i] + self.problem.ridge()[j];
-        let curvature = (self.diagonal[i] + self.diagonal[j] - 2.0 * self.cache.row(self.problem, i)[j]).max(ridge);
+        let own = [self.diagonal[i], self.diagonal[j]];
+        let curvature = pair_curvature(own, self.cache.row(self.problem, i)[j], ridge);
         // How far t can go before a bound is met.
         let room_i = if signs[i] > 0.0 { upper[i] - self.alpha[i] } else { self.alpha[i] };
         let room_j = if signs[j] > 0.0 { self.alpha[j] } else { upper[j] - self.alpha[j] };

@@ -33,7 +33,7 @@ fn kind(problem: &Problem) -> String {
 /// A problem of each kind whose model has converged, and is not complained about but for its relative gap.
 fn examples() -> Vec<(Problem, Model)> {
     let mut found: BTreeMap<String, (Problem, Model)> = BTreeMap::new();
-    for seed in 0..900 {
+    for seed in 0..2000 {
         let problem = problem(seed);
         // Where columns are of very different size, or C is large, rounding may be as large as the violation.
         let steep = matches!(problem.params.penalty, maxmargin::training::Penalty::C(c) if c > 1e4);

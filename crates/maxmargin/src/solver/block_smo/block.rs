@@ -3,7 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::rows::add_rows;
-use crate::problem::Coupling;
+use crate::problem::{Coupling, pair_curvature};
 use crate::simd::Real;
 
 /// Curvatures below this are taken for this.
@@ -407,8 +407,7 @@ impl<T: Real> Block<T> {
     fn move_pair(&mut self, i: usize, j: usize, sum: usize) -> Option<f64> {
         let own = |k: usize| -> f64 { Into::<f64>::into(self.row(k)[k]) + self.ridge[k] };
         let cross: f64 = self.row(i)[j].into();
-        // Rounding may leave less than the ridges are by themselves, and a step without an end.
-        let curvature = (own(i) + own(j) - 2.0 * cross).max(self.ridge[i] + self.ridge[j]);
+        let curvature = pair_curvature([own(i), own(j)], cross, self.ridge[i] + self.ridge[j]);
         let slope = self.value[i] + self.ways[sum].up[i] - (self.value[j] - self.ways[sum].down[j]);
         let (end_i, end_j) = (self.end_above(i), self.end_below(j));
         let (before_i, before_j) = (self.coefficient[i], self.coefficient[j]);
