@@ -18,7 +18,7 @@ use crate::failure::Failure;
 const USAGE: &str = "\
 usage: cargo xtask test [STEP...]                            format, lints, every test, documentation, the Python package, the peers
        cargo xtask truth [--seeds FROM..TO]                  is `converged` true? 2,000 random problems, judged by an oracle
-       cargo xtask bench kernel|formulations|linear|python|small|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
+       cargo xtask bench kernel|formulations|linear|commands|python|small|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
 
 /// One thing that must pass.
 struct Step {
