@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{root, run, target, text_of};
+use crate::command::{program, root, run, target, text_of};
 use crate::failure::Failure;
 use crate::python::{environment, pip};
 
@@ -26,7 +26,7 @@ pub(crate) fn test(cargo: &str) -> Result<(), Failure> {
     command.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(folder.join("tests"));
     // What is installed is tested, not what lies in the source tree.
     command.current_dir(&target).env_remove("PYTHONPATH");
-    command.env("MAXMARGIN_WHEEL", &wheel).env("MAXMARGIN_SDIST", &sdist);
+    command.env("MAXMARGIN_WHEEL", &wheel).env("MAXMARGIN_SDIST", &sdist).env("MAXMARGIN", program("debug")?);
     command.env("CARGO", cargo).env("CARGO_TARGET_DIR", &target);
     run(&mut command, "see the messages above")
 }

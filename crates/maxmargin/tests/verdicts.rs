@@ -245,3 +245,27 @@ fn a_limit_on_time_leaves_room_for_the_end() {
     assert!(Progress { ending: 0.7, ..Progress::default() }.is_over(elapsed, limit));
     assert!(Progress::default().is_over(limit, limit));
 }
+
+#[test]
+fn a_small_fit_has_the_same_digits_at_any_tolerance() {
+    for seed in 0..5 {
+        let data = two_classes(seed, 1.0);
+        for loss in [Loss::Hinge, Loss::Squared, Loss::Logistic] {
+            let weights = |settings: Settings, solver: Option<SolverKind>| {
+                let model =
+                    fit(&data, TrainingParams { loss: Some(loss), solver, settings, ..TrainingParams::default() });
+                assert_eq!(model.stop(), Stop::Converged, "seed {seed}, {}", loss.name());
+                model.machines()[0].weights.clone().unwrap()
+            };
+            let at = |gap: f64| Settings { gap: Some(gap), ..Settings::default() };
+            let far = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let (coarse, fine) = (weights(at(1e-2), None), weights(at(1e-8), None));
+            assert!(far(&coarse, &fine) < 1e-6, "seed {seed}, {}: {coarse:?} and {fine:?}", loss.name());
+            if loss == Loss::Hinge {
+                // The measure can fail: a solver that is named goes as far as it is asked to.
+                let named = weights(at(1e-2), Some(SolverKind::DualAscent));
+                assert!(far(&named, &fine) > 1e-6, "seed {seed}");
+            }
+        }
+    }
+}

@@ -140,7 +140,7 @@ class LinearDiscriminantAnalysis(FrameOutput, LinearClassifier):
         shrinkage = "0" if self.shrinkage is None else str(self.shrinkage)
         self._column = None
         asked = params(solver="lda", multiclass="joint", shrinkage=shrinkage, threshold="equal-odds")
-        self._train(rows, self._answers_of_fit(codes, weights), asked, polish=False)
+        self._train(rows, self._answers_of_fit(codes, weights), asked)
         self._finish(rows, codes)
         return self
 

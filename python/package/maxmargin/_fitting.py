@@ -203,7 +203,7 @@ class EngineEstimator(Estimator):
             raise not_fitted(self)
         return read_rows(self, X, self._threads(), reset=False).data
 
-    def _train(self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], polish: bool = True, keep_rows: bool = False) -> None:
+    def _train(self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], keep_rows: bool = False) -> None:
         """Trains, and sets what every estimator has afterwards. `keep_rows` where probabilities may be asked for later."""
         start = self._fit.model if getattr(self, "warm_start", False) and hasattr(self, "_fit") else None
         line = Line(type(self).__name__) if getattr(self, "progress", False) or getattr(self, "verbose", False) else None
@@ -223,7 +223,6 @@ class EngineEstimator(Estimator):
                 start=start,
                 checkpoint=checkpoint,
                 progress=line,
-                polish=polish,
             )
         finally:
             if line is not None:

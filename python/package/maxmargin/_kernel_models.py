@@ -35,7 +35,7 @@ class _KernelClassifier(Classifier, KernelMachine):
             memory=self._memory(),
             **changed,
         )
-        self._train(rows, known, asked, polish=False)
+        self._train(rows, known, asked)
         self._set_machines(classes)
         self._keep_support(rows)
         return self

@@ -146,7 +146,7 @@ class Perceptron(LinearClassifier):
         if self._column is not None:
             known["names"] = None
         asked = params(solver="perceptron", bias=bias, multiclass="ovr", max_iterations=int(self.max_iter), averaged=bool(self.averaged))
-        self._train(rows, known, asked, polish=False)
+        self._train(rows, known, asked)
         self.coef_, self.intercept_ = self._weights_of_engine()
         self.n_iter_ = self._most_iterations()
         return self

@@ -66,6 +66,7 @@ pub(crate) use block_smo::{WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
 pub(crate) use choose::choose_silently;
 pub(crate) use chunks::solve_by_chunks;
+pub(crate) use primal_newton::newton_step_is_free;
 use smo::DualSolution;
 pub use start::{Snapshot, Start};
 

@@ -1,6 +1,7 @@
 //! Several classes trained together: one problem, one certificate, a machine for each class.
 
 use super::Training;
+use super::last_digits;
 use super::machines::Shared;
 use super::verdict::settle_joint;
 use crate::certificate::Evidence;
@@ -67,14 +68,20 @@ impl Training {
         let (start, checkpoint) = self.joint_start(beginning, shared, parts, &problem, cost)?;
         let mut heard = Heard { inner: control, broke: false };
         let settings = &self.params.settings;
-        let mut solution =
-            shared.workers.inside(|| solver::solve_joint(kind, &problem, settings, start, &mut heard))?;
+        let finer = self.wants_last_digits(shared.data).then(|| last_digits::of_joint(settings));
+        let goal = finer.as_ref().unwrap_or(settings);
+        let mut solution = shared.workers.inside(|| solver::solve_joint(kind, &problem, goal, start, &mut heard))?;
         // Before the certificate: what is kept is that nothing is done, since these solvers offer no snapshots.
         if heard.broke && heard.inner.wants_snapshot(&Progress::default()) {
             heard.inner.keep_checkpoint(&checkpoint);
         }
         solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
-        let evidence = settle_joint(kind, &problem, &mut solution, settings, &mut heard)?;
+        let mut evidence = settle_joint(kind, &problem, &mut solution, settings, &mut heard)?;
+        let gave_up = matches!(solution.stop, Stop::IterationLimit | Stop::Stalled);
+        if finer.is_some() && gave_up && settings.max_iterations.is_none() {
+            solution = solver::solve_joint(kind, &problem, settings, JointStart::Scratch, &mut heard)?;
+            evidence = settle_joint(kind, &problem, &mut solution, settings, &mut heard)?;
+        }
         let errors = errors_by_class(&problem, &solution.weights, &solution.biases);
         parts.solver = kind.name().into();
         parts.joint = Some(evidence);

@@ -197,7 +197,7 @@ impl Training {
     pub(super) fn groups(&self, shared: &Shared<'_>, parts: &ModelParts) -> Result<Groups, Error> {
         let count = shared.pairings.len();
         let against_rest = shared.pairings.iter().all(|pairing| pairing.negative.is_none());
-        if count < 2 || !against_rest {
+        if count < 2 || !against_rest || self.wants_last_digits(shared.data) {
             return Ok(Groups::alone(count));
         }
         let (kernel, points, workers) = (shared.kernel, shared.points, shared.workers);

@@ -8,6 +8,7 @@ mod empty_columns;
 mod few;
 mod finish;
 mod joint;
+mod last_digits;
 mod machines;
 mod network;
 mod norm;
@@ -318,8 +319,15 @@ impl Training {
             (None, None) if numbers[0] == 0 => solver::choose(&problems[0]),
             (None, None) => (solver::choose_silently(&problems[0]), None),
         };
+        let asked = kind;
+        let finer = if self.wants_last_digits(shared.data) {
+            last_digits::of_machine(kind, &problems[0], settings)
+        } else {
+            None
+        };
+        let (kind, goal) = finer.as_ref().map_or((kind, settings), |(kind, goal)| (*kind, goal));
         // Before the search for a separator, which is dear: what this solver cannot do it says at once.
-        solver::supports(kind, &problems[0], settings)?;
+        solver::supports(kind, &problems[0], goal)?;
         control.begin(kind);
         let mut starts: Vec<Start> = states.iter().zip(&problems).map(|(state, own)| state.start(kind, own)).collect();
         let mut beginnings = Vec::new();
@@ -341,7 +349,7 @@ impl Training {
             }
         }
         let mut begun = few::Begun::new(control, &beginnings);
-        let solutions = solver::solve_together(kind, &problems, &in_units(settings, &problems[0]), starts, &mut begun)?;
+        let solutions = solver::solve_together(kind, &problems, &in_units(goal, &problems[0]), starts, &mut begun)?;
         // Before the certificate, which may take long.
         control.end();
         let mut finished = Vec::with_capacity(numbers.len());
@@ -351,7 +359,15 @@ impl Training {
             }
             let solution = few::stand_in(kind, &problem, solution, settings, control);
             let is_named = self.params.solver.is_some();
-            let settled = settle(kind, is_named, problem, solution, settings, control)?;
+            let again = finer.is_some().then(|| problem.clone());
+            let mut settled = settle(kind, is_named, problem, solution, settings, control)?;
+            let gave_up = matches!(settled.solution.stop, Stop::IterationLimit | Stop::Stalled);
+            if let Some(problem) = again.filter(|_| gave_up && settings.max_iterations.is_none()) {
+                // A closure keeps no snapshots: an interrupted search goes on from the first goal, to the same bits.
+                let mut ask = |progress: Progress| control.poll(progress);
+                let solution = solver::solve(asked, &problem, &in_units(settings, &problem), &mut ask)?;
+                settled = settle(asked, is_named, problem, solution, settings, control)?;
+            }
             let kind = settled.kind;
             let cost = if let FromNu::Cost(found) = settled.solution.from_nu { found * costs[k] } else { costs[k] };
             let (mut machine, expansion) = finish(settled, shared.pairings[numbers[k]], cost);

@@ -105,6 +105,11 @@ const MORE_STEPS: u32 = 3;
 /// The part of a gradient that conjugate gradients may leave at first.
 const LEAST_ACCURACY: f64 = 0.3;
 
+/// Whether a step on this many rows and columns takes next to no time. The search takes further steps then, for the last digits.
+pub(crate) fn newton_step_is_free(rows: usize, columns: usize) -> bool {
+    rows as f64 * (columns as f64).powi(2) <= FREE_STEP
+}
+
 pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let kind = SolverKind::PrimalNewton;
     requirements::soft_margin(kind, problem)?;
@@ -433,8 +438,7 @@ impl<'p, 'a> Search<'p, 'a> {
     /// Whether the search goes on though its goal is met: on small problems the last digits are nearly free, as long as each step brings
     /// some.
     fn goes_on(&self, goal: Goal<'_>, found: &Found, last: &mut f64) -> bool {
-        let (rows, columns) = (self.problem.len() as f64, self.problem.columns() as f64);
-        let is_small = rows * columns * columns <= FREE_STEP;
+        let is_small = newton_step_is_free(self.problem.len(), self.problem.columns());
         let gap = found.gap.abs();
         let gains = gap < MORE_DIGITS * *last && gap > f64::EPSILON * found.primal.abs();
         *last = gap;
