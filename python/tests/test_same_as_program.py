@@ -29,7 +29,11 @@ CASES = {
         ["--task", "regression", "--kernel", "linear", "--epsilon", "0.05", "--tolerance", "1e-3"],
     ),
     "nu-regression": (NuSVR(gamma=0.1), NUMBERS, ["--task", "regression", "--kernel", "rbf(gamma=0.1)", "--nu", "0.5"]),
-    "one class, linear": (OneClassSVM(kernel="linear", nu=0.2), None, ["--task", "one-class", "--kernel", "linear", "--nu", "0.2", "--tolerance", "1e-3"]),
+    "one class, linear": (
+        OneClassSVM(kernel="linear", nu=0.2),
+        None,
+        ["--task", "one-class", "--kernel", "linear", "--nu", "0.2", "--tolerance", "1e-3"],
+    ),
 }
 
 
