@@ -164,6 +164,7 @@ fn error_bounds(problem: &MarginProblem<'_>, coefficients: &[f64]) -> Vec<f64> {
 ///
 /// Rows further out that are near to each other have their distance from differences, with all its digits. The others have
 /// `γ‖x − z‖² ≥ (γ‖x‖² + γ‖z‖²) / 1024 ≥ 8`, so that their value, `e^−8` at most, is as small as its error is large: `8192 e^−8 < 3`.
+/// Or their value is nothing.
 fn lost_by_cancelling(scaled_norm: f64) -> f64 {
     if scaled_norm <= FAR_OUT { scaled_norm } else { 3.0 }
 }

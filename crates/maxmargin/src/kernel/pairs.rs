@@ -43,16 +43,25 @@ pub(crate) const FAR_OUT: f64 = 8192.0;
 /// distances are computed anew. Smaller: the rest keeps fewer digits.
 const CANCELLED: f64 = 1.0 / 1024.0;
 
+/// `γ ‖x − z‖²` from which on a Gaussian value is nothing beside others: e⁻⁶⁴ is 2e-28. Larger: more distances are computed anew for no gain.
+const NOTHING: f64 = 64.0;
+
+/// What a squared distance may be wrong by, as a part of `‖x‖² + ‖z‖²`: 128 times the precision of a number in single precision. Larger: more
+/// distances are computed anew. Smaller: a value may pass for nothing that is something.
+const UNSURE: f64 = 1.0 / 65_536.0;
+
 /// Whether rows with this sum of squared norms can be so near to each other that a Gaussian value loses digits.
 pub(super) fn may_cancel(gamma: f64, norms: f64) -> bool {
     gamma * norms > FAR_OUT
 }
 
-/// Whether a Gaussian value needs the distance of its rows from their differences: the rows are far out, and near to each other. `norms` is the
-/// sum of their squared norms. It depends on the pair alone.
+/// Whether a Gaussian value needs the distance of its rows from their differences: the rows are far out, and so near to each other that
+/// digits are lost and the value is not nothing. `norms` is the sum of their squared norms. It depends on the pair alone.
 pub(super) fn is_cancelled(gamma: f64, norms: f64, dot: f64) -> bool {
+    let distance = norms - 2.0 * dot;
+    let is_nothing = gamma * distance >= NOTHING + gamma * UNSURE * norms;
     // Norms that overflow leave no number, which is no large distance either.
-    may_cancel(gamma, norms) && !(norms - 2.0 * dot >= CANCELLED * norms)
+    may_cancel(gamma, norms) && !(distance >= CANCELLED * norms || is_nothing)
 }
 
 /// Squared distances of a block, from dot products: `‖x‖² + ‖z‖² − 2⟨x, z⟩`, never below 0; from differences where these cancel.
