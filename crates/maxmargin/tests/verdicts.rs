@@ -123,6 +123,9 @@ fn a_gaussian_kernel_learns_the_same_wherever_the_rows_lie() {
     }
 }
 
+/// Where a row lies, by its number, in units of a distance.
+type Place = fn(usize) -> f64;
+
 #[test]
 fn a_gaussian_kernel_learns_the_same_however_far_out_some_rows_lie() {
     let params = TrainingParams {
@@ -131,7 +134,7 @@ fn a_gaussian_kernel_learns_the_same_however_far_out_some_rows_lie() {
         ..TrainingParams::default()
     };
     // A few rows far out, two clusters on either side of 0, and two on one side.
-    let places: [(&str, fn(usize) -> f64); 3] = [
+    let places: [(&str, Place); 3] = [
         ("a few", |row| if row < 5 { 1.0 } else { 0.0 }),
         ("two clusters", |row| if row % 4 < 2 { 1.0 } else { -1.0 }),
         ("two clusters on one side", |row| if row % 4 < 2 { 100.0 } else { 101.0 }),

@@ -159,14 +159,13 @@ fn error_bounds(problem: &MarginProblem<'_>, coefficients: &[f64]) -> Vec<f64> {
 /// What a row with this `γ‖x‖²` adds to the error of a Gaussian value, in units of ε
 ///
 /// ```text
-/// h = γ‖x‖²   up to FAR_OUT,   3 above
+/// h = γ‖x‖²   up to FAR_OUT,   1 above
 /// ```
 ///
-/// Rows further out that are near to each other have their distance from differences, with all its digits. The others have
-/// `γ‖x − z‖² ≥ (γ‖x‖² + γ‖z‖²) / 1024 ≥ 8`, so that their value, `e^−8` at most, is as small as its error is large: `8192 e^−8 < 3`.
-/// Or their value is nothing.
+/// Rows further out have their distance from differences, with all its digits: `γ‖x − z‖²` is wrong by ε of itself, and the value by less than
+/// ε, since `t e^−t < 1`. Or they are so far from each other that their value is nothing.
 fn lost_by_cancelling(scaled_norm: f64) -> f64 {
-    if scaled_norm <= FAR_OUT { scaled_norm } else { 3.0 }
+    if scaled_norm <= FAR_OUT { scaled_norm } else { 1.0 }
 }
 
 /// How steep a kernel is beside its own values: the degree of a polynomial in the dot product. Other kernels are as steep as a dot product at

@@ -34,14 +34,10 @@ pub(super) fn dots(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     }
 }
 
-/// `γ (‖x‖² + ‖z‖²)` above which a Gaussian value may lose digits that matter. Times the precision of a number, this is how wrong a value may
-/// be that no difference was taken for: 2e-12 in double precision and 1e-3 in single. Larger: more digits are lost. Smaller: pairs are looked at
-/// in data sets that need no look.
-pub(crate) const FAR_OUT: f64 = 8192.0;
-
-/// `‖x − z‖² / (‖x‖² + ‖z‖²)` below which the terms of a squared distance cancel. The rest keeps its digits but for these three. Larger: more
-/// distances are computed anew. Smaller: the rest keeps fewer digits.
-const CANCELLED: f64 = 1.0 / 1024.0;
+/// `γ (‖x‖² + ‖z‖²)` above which a Gaussian value may lose digits that matter. Times the precision of a number, this is what the largest error of
+/// a value may be whose distance comes from norms and a dot product: 1e-10 in double precision. Larger: more digits are lost. Smaller: distances
+/// are computed anew in data that is merely not scaled, which takes twice the time.
+pub(crate) const FAR_OUT: f64 = 524_288.0;
 
 /// `γ ‖x − z‖²` from which on a Gaussian value is nothing beside others: e⁻⁶⁴ is 2e-28. Larger: more distances are computed anew for no gain.
 const NOTHING: f64 = 64.0;
@@ -55,13 +51,11 @@ pub(super) fn may_cancel(gamma: f64, norms: f64) -> bool {
     gamma * norms > FAR_OUT
 }
 
-/// Whether a Gaussian value needs the distance of its rows from their differences: the rows are far out, and so near to each other that
-/// digits are lost and the value is not nothing. `norms` is the sum of their squared norms. It depends on the pair alone.
+/// Whether a Gaussian value needs the distance of its rows from their differences: the rows are far out, and near enough to each other for the
+/// value not to be nothing. `norms` is the sum of their squared norms. It depends on the pair alone.
 pub(super) fn is_cancelled(gamma: f64, norms: f64, dot: f64) -> bool {
-    let distance = norms - 2.0 * dot;
-    let is_nothing = gamma * distance >= NOTHING + gamma * UNSURE * norms;
     // Norms that overflow leave no number, which is no large distance either.
-    may_cancel(gamma, norms) && !(distance >= CANCELLED * norms || is_nothing)
+    may_cancel(gamma, norms) && !(gamma * (norms - 2.0 * dot) >= NOTHING + gamma * UNSURE * norms)
 }
 
 /// Squared distances of a block, from dot products: `‖x‖² + ‖z‖² − 2⟨x, z⟩`, never below 0; from differences where these cancel.
