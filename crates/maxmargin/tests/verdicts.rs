@@ -80,10 +80,15 @@ fn columns_of_any_size_are_learnt_before_converged_is_said() {
 
 /// Two moons on a grid of 1/1024, moved by this much, which is exact for whole numbers up to 2^42.
 fn moons_at(rows: usize, offset: f64) -> Dataset {
+    moons_in_places(rows, |_| offset)
+}
+
+/// Two moons on a grid of 1/1024, each row moved by what `offset` says of its number.
+fn moons_in_places(rows: usize, offset: impl Fn(usize) -> f64) -> Dataset {
     let data = generate("moons", rows, 11).unwrap();
     let mut numbers = vec![];
     for row in 0..data.rows() {
-        data.matrix().visit(row, |_, value| numbers.push((value * 1024.0).round() / 1024.0 + offset));
+        data.matrix().visit(row, |_, value| numbers.push((value * 1024.0).round() / 1024.0 + offset(row)));
     }
     data.with_matrix(Matrix::dense(rows, 2, numbers).unwrap()).unwrap()
 }
@@ -114,6 +119,54 @@ fn a_gaussian_kernel_learns_the_same_wherever_the_rows_lie() {
             // The model keeps the rows as they came.
             let vectors = far.parts().vectors.as_ref().unwrap();
             assert!(vectors.row(0).iter().all(|&value| value > 0.9 * offset));
+        }
+    }
+}
+
+/// Where a row lies, by its number, in units of a distance.
+type Place = fn(usize) -> f64;
+
+#[test]
+fn a_gaussian_kernel_learns_the_same_however_far_out_some_rows_lie() {
+    let params = TrainingParams {
+        kernel: KernelParams::Rbf { gamma: Gamma::Value(2.0) },
+        penalty: Penalty::C(100.0),
+        ..TrainingParams::default()
+    };
+    // A few rows far out, two clusters on either side of 0, and two on one side.
+    let places: [(&str, Place); 3] = [
+        ("a few", |row| if row < 5 { 1.0 } else { 0.0 }),
+        ("two clusters", |row| if row % 4 < 2 { 1.0 } else { -1.0 }),
+        ("two clusters on one side", |row| if row % 4 < 2 { 100.0 } else { 101.0 }),
+    ];
+    let primal = |model: &Model| model.machines()[0].evidence.certificate().unwrap().primal;
+    // Solved with the whole matrix, and by blocks in single precision.
+    for rows in [120, 1500] {
+        for (name, place) in places {
+            let name = format!("{name}, {rows} rows");
+            // A kernel value between places that are 64 from each other is 0 already.
+            let near = fit(&moons_in_places(rows, |row| 64.0 * place(row)), params.clone());
+            for distance in [1e5, 1e7] {
+                let data = moons_in_places(rows, |row| distance * place(row));
+                let far = fit(&data, params.clone());
+                assert_eq!(far.stop(), Stop::Converged, "{name} at {distance:e}");
+                let ratio = primal(&far) / primal(&near);
+                assert!((ratio - 1.0).abs() < 1e-3, "{name} at {distance:e}: {} {}", primal(&far), primal(&near));
+                assert!(far.verify(&data, &Workers::none()).unwrap().holds(), "{name} at {distance:e}");
+                let predict = |data: &Dataset| far.predict(data, &Workers::none()).unwrap();
+                let whole = predict(&data);
+                let wrong = whole.codes().iter().zip(data.labels().codes()).filter(|(a, b)| a != b).count();
+                assert!(wrong * 20 < rows, "{name} at {distance:e}: {wrong} of {rows} wrong");
+                // The same bits of sparse rows, and of each row by itself.
+                let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();
+                let sparse = predict(&data.clone().with_matrix(data.matrix().to_sparse()).unwrap());
+                for row in (0..rows).step_by(7) {
+                    let alone = predict(&data.select_rows(&[row]));
+                    let expected = bits(whole.decision_values(row));
+                    assert_eq!(bits(alone.decision_values(0)), expected, "{name} at {distance:e}: row {row} alone");
+                    assert_eq!(bits(sparse.decision_values(row)), expected, "{name} at {distance:e}: row {row} sparse");
+                }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@
 //! matters, all decision values are computed with twice the digits, or, where that would take too long, (C.8) is added to the gap.
 
 use super::{Evidence, relative_gap};
-use crate::kernel::{KernelFunction, Polynomial, Rbf, precise_sums};
+use crate::kernel::{FAR_OUT, KernelFunction, Polynomial, Rbf, precise_sums};
 use crate::problem::{MarginProblem, RowLoss};
 use crate::solver::Decision;
 
@@ -132,40 +132,55 @@ fn entries_a_row(problem: &MarginProblem<'_>) -> f64 {
 /// What rounding changes of each decision value, but for a factor of the order of 1, which the sample knows better:
 ///
 /// ```text
-/// ε (√m + q √d) √k(x_i, x_i) Σ_j |c_j| √k(x_j, x_j),   and for Gaussian kernels   + 4 ε √d γ (‖x_i‖² Σ_j |c_j| + Σ_j |c_j| ‖x_j‖²)
+/// ε (√m + q √d) √k(x_i, x_i) Σ_j |c_j| √k(x_j, x_j),   and for Gaussian kernels   + 4 ε √d (h(x_i) Σ_j |c_j| + Σ_j |c_j| h(x_j))
 /// ```
 ///
-/// with m support vectors, d entries a row, and the degree q and γ of [`steepness`].
+/// with m support vectors, d entries a row, the degree q of [`steepness`], and h of [`lost_by_cancelling`], summed over the Gaussian kernels.
 fn error_bounds(problem: &MarginProblem<'_>, coefficients: &[f64]) -> Vec<f64> {
-    let (degree, gamma) = steepness(problem.kernel());
+    let mut gammas = Vec::new();
+    let degree = steepness(problem.kernel(), &mut gammas);
     let lengths: Vec<f64> =
         problem.gram().diagonal(problem.rows()).into_iter().map(|square| square.max(0.0).sqrt()).collect();
-    let norms: Vec<f64> = problem.rows().iter().map(|&row| problem.points().squared_norm(row)).collect();
+    let lost = |norm: f64| gammas.iter().map(|gamma| lost_by_cancelling(gamma * norm)).sum();
+    let lost: Vec<f64> = problem.rows().iter().map(|&row| lost(problem.points().squared_norm(row))).collect();
     let entries = entries_a_row(problem).sqrt();
     let (mut support, mut mass, mut size, mut reach) = (0.0f64, 0.0, 0.0, 0.0);
     for (i, coefficient) in coefficients.iter().map(|coefficient| coefficient.abs()).enumerate() {
         support += if coefficient > 0.0 { 1.0 } else { 0.0 };
         mass += coefficient;
         size += coefficient * lengths[i];
-        reach += coefficient * norms[i];
+        reach += coefficient * lost[i];
     }
     let steep = support.sqrt() + degree * entries;
-    let bound = |i: usize| steep * lengths[i] * size + 4.0 * entries * gamma * (norms[i] * mass + reach);
+    let bound = |i: usize| steep * lengths[i] * size + 4.0 * entries * (lost[i] * mass + reach);
     (0..coefficients.len()).map(|i| f64::EPSILON * bound(i)).collect()
 }
 
-/// How steep a kernel is beside its own values: the degree of a polynomial in the dot product, and the γ of Gaussian kernels. Other kernels
-/// are as steep as a dot product at most.
-fn steepness(kernel: &KernelFunction) -> (f64, f64) {
-    let of_parts = |parts: &[KernelFunction]| {
-        parts.iter().map(steepness).fold((0.0, 0.0), |(degree, gamma), part| (degree + part.0, gamma + part.1))
-    };
+/// What a row with this `γ‖x‖²` adds to the error of a Gaussian value, in units of ε
+///
+/// ```text
+/// h = γ‖x‖²   up to FAR_OUT,   1 above
+/// ```
+///
+/// Rows further out have their distance from differences, with all its digits: `γ‖x − z‖²` is wrong by ε of itself, and the value by less than
+/// ε, since `t e^−t < 1`. Or they are so far from each other that their value is nothing.
+fn lost_by_cancelling(scaled_norm: f64) -> f64 {
+    if scaled_norm <= FAR_OUT { scaled_norm } else { 1.0 }
+}
+
+/// How steep a kernel is beside its own values: the degree of a polynomial in the dot product. Other kernels are as steep as a dot product at
+/// most. The γ of Gaussian kernels are added to `gammas`.
+fn steepness(kernel: &KernelFunction, gammas: &mut Vec<f64>) -> f64 {
+    let mut of_parts = |parts: &[KernelFunction]| parts.iter().map(|part| steepness(part, gammas)).sum();
     match kernel {
-        KernelFunction::Polynomial(Polynomial { degree, .. }) => (f64::from(*degree), 0.0),
-        KernelFunction::Rbf(Rbf { gamma }) => (1.0, *gamma),
+        KernelFunction::Polynomial(Polynomial { degree, .. }) => f64::from(*degree),
+        KernelFunction::Rbf(Rbf { gamma }) => {
+            gammas.push(*gamma);
+            1.0
+        }
         KernelFunction::Sum(sum) => of_parts(sum.parts()),
         KernelFunction::Product(product) => of_parts(product.parts()),
-        KernelFunction::Scaled(scaled) => steepness(scaled.kernel()),
-        _ => (1.0, 0.0),
+        KernelFunction::Scaled(scaled) => steepness(scaled.kernel(), gammas),
+        _ => 1.0,
     }
 }

@@ -53,6 +53,7 @@ pub use gram::Gram;
 pub use laplacian::Laplacian;
 pub use linear::Linear;
 pub use mercer::{MercerReport, mercer_check};
+pub(crate) use pairs::FAR_OUT;
 pub use params::{Gamma, KernelParams};
 pub(crate) use points::Centre;
 pub use points::{Points, Rows};

@@ -34,12 +34,98 @@ pub(super) fn dots(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     }
 }
 
-/// Squared distances of a block, from dot products: `‖x‖² + ‖z‖² − 2⟨x, z⟩`, never below 0.
-pub(super) fn squared_distances(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
+/// `γ (‖x‖² + ‖z‖²)` above which a Gaussian value may lose digits that matter. Times the precision of a number, this is what the largest error of
+/// a value may be whose distance comes from norms and a dot product: 1e-10 in double precision. Larger: more digits are lost. Smaller: distances
+/// are computed anew in data that is merely not scaled, which takes twice the time.
+pub(crate) const FAR_OUT: f64 = 524_288.0;
+
+/// `γ ‖x − z‖²` from which on a Gaussian value is nothing beside others: e⁻⁶⁴ is 2e-28. Larger: more distances are computed anew for no gain.
+const NOTHING: f64 = 64.0;
+
+/// What a squared distance may be wrong by, as a part of `‖x‖² + ‖z‖²`: 128 times the precision of a number in single precision. Larger: more
+/// distances are computed anew. Smaller: a value may pass for nothing that is something.
+const UNSURE: f64 = 1.0 / 65_536.0;
+
+/// Whether rows with this sum of squared norms can be so near to each other that a Gaussian value loses digits.
+pub(super) fn may_cancel(gamma: f64, norms: f64) -> bool {
+    gamma * norms > FAR_OUT
+}
+
+/// Whether a Gaussian value needs the distance of its rows from their differences: the rows are far out, and near enough to each other for the
+/// value not to be nothing. `norms` is the sum of their squared norms. It depends on the pair alone.
+pub(super) fn is_cancelled(gamma: f64, norms: f64, dot: f64) -> bool {
+    // Norms that overflow leave no number, which is no large distance either.
+    may_cancel(gamma, norms) && !(gamma * (norms - 2.0 * dot) >= NOTHING + gamma * UNSURE * norms)
+}
+
+/// Squared distances of a block, from dot products: `‖x‖² + ‖z‖² − 2⟨x, z⟩`, never below 0; from differences where these cancel.
+pub(super) fn squared_distances(left: Rows<'_>, right: Rows<'_>, gamma: f64, out: &mut [f64]) {
     dots(left, right, out);
+    let norms = |i: usize, j: usize| left.points().squared_norm(i) + right.points().squared_norm(j);
     each(left, right, out, |i, j, dot| {
-        (left.points().squared_norm(i) + right.points().squared_norm(j) - 2.0 * dot).max(0.0)
+        if is_cancelled(gamma, norms(i, j), dot) {
+            return squared_differences(left.points().matrix(), i, right.points().matrix(), j);
+        }
+        (norms(i, j) - 2.0 * dot).max(0.0)
     });
+}
+
+/// Running sums of [`squared_differences`].
+const DIFFERENCE_LANES: usize = 8;
+
+/// `‖x − z‖²` from the differences of the rows' numbers, which loses no digits however far out the rows are.
+///
+/// A column's number says which of eight running sums it is added to. So the bits are the same for dense and for sparse rows, and for the
+/// two rows in either order. A centre is no part of it: the rows are those of the matrices.
+pub(super) fn squared_differences(left: &Matrix, i: usize, right: &Matrix, j: usize) -> f64 {
+    let mut sums = [0.0; DIFFERENCE_LANES];
+    if let (Matrix::Dense(x), Matrix::Dense(z)) = (left, right) {
+        let (width, arch) = (left.columns(), Arch::new());
+        let (x_span, z_span) = (i * width..(i + 1) * width, j * width..(j + 1) * width);
+        if let (Values::F64(x), Values::F64(z)) = (x.values(), z.values()) {
+            vectorised(
+                arch,
+                #[inline(always)]
+                || add_squared_differences(&x[x_span], &z[z_span], &mut sums),
+            );
+            return sums.iter().sum();
+        }
+    }
+    let mut add = |column: usize, difference: f64| sums[column % DIFFERENCE_LANES] += difference * difference;
+    let mut entries = Vec::new();
+    left.visit(i, |column, value| entries.push((column, value)));
+    let mut rest = entries.as_slice();
+    right.visit(j, |column, z| {
+        while let [(c, x), tail @ ..] = rest
+            && *c < column
+        {
+            add(*c, *x);
+            rest = tail;
+        }
+        match rest {
+            [(c, x), tail @ ..] if *c == column => {
+                add(column, x - z);
+                rest = tail;
+            }
+            _ => add(column, z),
+        }
+    });
+    rest.iter().for_each(|&(column, x)| add(column, x));
+    sums.iter().sum()
+}
+
+/// [`squared_differences`] of rows whose numbers are all there.
+#[inline(always)]
+fn add_squared_differences(x: &[f64], z: &[f64], sums: &mut [f64; DIFFERENCE_LANES]) {
+    let (x_chunks, z_chunks) = (x.as_chunks::<DIFFERENCE_LANES>(), z.as_chunks::<DIFFERENCE_LANES>());
+    for (x, z) in x_chunks.0.iter().zip(z_chunks.0) {
+        for lane in 0..DIFFERENCE_LANES {
+            sums[lane] += (x[lane] - z[lane]) * (x[lane] - z[lane]);
+        }
+    }
+    for ((x, z), sum) in x_chunks.1.iter().zip(z_chunks.1).zip(sums) {
+        *sum += (x - z) * (x - z);
+    }
 }
 
 /// Replaces each value of a block by `map(left row, right row, value)`.

@@ -1,6 +1,7 @@
 //! Kernels that are functions of dot products, many values at a time.
 
 use crate::double_double::DoubleDouble;
+use crate::kernel::pairs::{is_cancelled, may_cancel};
 use crate::simd::Real;
 
 /// A kernel that is a function of the dot product (and of the squared norms).
@@ -45,6 +46,20 @@ impl DotFunction {
             DotFunction::Rbf { gamma } => ((left_square + right_square - dot * 2.0).or_zero() * -gamma).exp(), // (K.3)
             DotFunction::Sigmoid { gamma, coef0 } => (dot * gamma + coef0).tanh(), // (K.4)
         }
+    }
+
+    /// Whether rows with this sum of squared norms can be so near to each other that their value loses digits.
+    #[inline]
+    pub(super) fn may_cancel<T: Real>(self, norms: T) -> bool {
+        matches!(self, DotFunction::Rbf { gamma } if may_cancel(gamma, norms.into()))
+    }
+
+    /// The value of two rows whose dot product has lost digits that matter; `None` where it has not. `norms` is the sum of their squared norms,
+    /// and `squared_distance` computes their distance from their differences.
+    pub(super) fn mended<T: Real>(self, norms: T, dot: T, squared_distance: impl FnOnce() -> f64) -> Option<T> {
+        let DotFunction::Rbf { gamma } = self else { return None };
+        let is_lost = is_cancelled(gamma, norms.into(), dot.into());
+        is_lost.then(|| T::of(-gamma * squared_distance()).exp()) // (K.3)
     }
 
     /// Kernel values from dot products, lane by lane. `norm` and `norms` are squared norms.

@@ -14,6 +14,7 @@ mod slots;
 
 use pulp::Arch;
 
+use super::pairs::squared_differences;
 use super::{Kernel, Points};
 use crate::simd::{MOST_LANES, Real, SparseRow, vectorised};
 pub use function::DotFunction;
@@ -108,6 +109,7 @@ impl<'a, T: Real> Tiles<'a, T> {
         }
         let constant = T::of(if self.points.folded() { 1.0 } else { 0.0 });
         let laid = packed.layout.borrow();
+        let is_far_out = function.may_cancel(packed.largest.plus(packed.largest));
         vectorised(
             self.arch,
             #[inline(always)]
@@ -121,6 +123,16 @@ impl<'a, T: Real> Tiles<'a, T> {
                         }
                         let mut values = [T::default(); LANES_OF_FEW];
                         function.apply(&dots, constant, packed.norms[i], &norms, &mut values);
+                        if is_far_out {
+                            let matrix = self.points.matrix();
+                            for (lane, &j) in right.iter().enumerate() {
+                                let norms = packed.norms[i].plus(norms[lane]);
+                                let distance = || squared_differences(matrix, i, matrix, j);
+                                if let Some(mended) = function.mended(norms, dots[lane], distance) {
+                                    values[lane] = mended;
+                                }
+                            }
+                        }
                         out.copy_from_slice(&values[..right.len()]);
                     }
                 }
@@ -149,6 +161,7 @@ impl<'a, T: Real> Tiles<'a, T> {
             Laid::Dense { columns, .. } if !panel.slots.is_empty() => (0..columns as u32).collect(),
             _ => Vec::new(),
         };
+        let is_far_out = function.may_cancel(packed.largest.plus(panel.largest));
         for (places, targets) in places.chunks(ROWS_A_BATCH).zip(targets.chunks(ROWS_A_BATCH)) {
             self.batch(laid, panel, places, &all, dots);
             let finish = Finish { function, constant, packed, norms: &panel.norms, places, targets };
@@ -158,6 +171,36 @@ impl<'a, T: Real> Tiles<'a, T> {
                 16 => finish.run::<16>(self.arch, dots, out),
                 8 => finish.run::<8>(self.arch, dots, out),
                 _ => finish.run_across(self.arch, dots, out),
+            }
+            if is_far_out {
+                self.mend(function, packed, panel, (places, targets), dots, out);
+            }
+        }
+    }
+
+    /// Computes the values of a batch anew whose dot products have lost digits that matter: of rows far out and near to each other.
+    #[cold]
+    fn mend(
+        &self,
+        function: DotFunction,
+        packed: &Packed<T>,
+        panel: &Panel<'_, T>,
+        (places, targets): (&[u32], &[usize]),
+        dots: &[T],
+        out: &mut [T],
+    ) {
+        let (passing, standing) = (self.points.matrix(), panel.points.matrix());
+        for ((&place, &target), dots) in places.iter().zip(targets).zip(dots.chunks(panel.lanes)) {
+            let place = place as usize;
+            let norm = packed.norms[place];
+            if !function.may_cancel(norm.plus(panel.largest)) {
+                continue;
+            }
+            for (lane, &row) in panel.list.iter().enumerate() {
+                let distance = || squared_differences(passing, place, standing, row);
+                if let Some(mended) = function.mended(norm.plus(panel.norms[lane]), dots[lane], distance) {
+                    out[target + lane] = mended;
+                }
             }
         }
     }

@@ -12,7 +12,10 @@ pub(crate) struct Packed<T> {
     pub(super) layout: Layout<T>,
     /// Whether every entry is 1, and a row has at most 255 of them, so that dot products count in bytes.
     pub(super) binary: bool,
+    /// The squared norm of each row.
     pub(super) norms: Vec<T>,
+    /// The largest of the squared norms.
+    pub(super) largest: T,
 }
 
 #[derive(Clone, Debug)]
@@ -34,7 +37,7 @@ impl<T: Real> Packed<T> {
         let stored = not_zero(matrix);
         let layout = Layout::shared(matrix, stored).unwrap_or_else(|| Layout::copied(matrix, stored));
         let norm = |row: &[T]| row.iter().fold(T::default(), |norm, &value| value.fused(value, norm));
-        let (norms, binary) = match layout.borrow() {
+        let (norms, binary): (Vec<T>, bool) = match layout.borrow() {
             Laid::Dense { columns, values } => {
                 ((0..matrix.rows()).map(|row| norm(&values[row * columns..(row + 1) * columns])).collect(), false)
             }
@@ -44,7 +47,8 @@ impl<T: Real> Packed<T> {
                 (rows().map(norm).collect(), rows().all(is_binary))
             }
         };
-        Packed { layout, binary, norms }
+        let largest = norms.iter().fold(T::default(), |most, &norm| norm.larger(most));
+        Packed { layout, binary, norms, largest }
     }
 
     /// Bytes that the packed rows of a matrix take, beside the matrix. Entries that are 0 are not looked for, but counted.

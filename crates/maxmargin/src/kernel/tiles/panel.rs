@@ -15,7 +15,10 @@ pub(crate) struct Panel<'p, T> {
     pub(super) points: &'p Points,
     pub(super) lanes: usize,
     pub(super) list: Vec<usize>,
+    /// The squared norm of each lane's row.
     pub(super) norms: Vec<T>,
+    /// The largest of the squared norms.
+    pub(super) largest: T,
     /// `[group][slot][lane of the group]`, unless in bytes.
     pub(super) values: Vec<T>,
     /// How many lanes are in a group: all of them, unless the passing rows are dense.
@@ -38,6 +41,7 @@ impl<'p, T: Real> Panel<'p, T> {
             lanes,
             list: Vec::new(),
             norms: vec![T::default(); lanes],
+            largest: T::default(),
             values: Vec::new(),
             group: lanes,
             bytes: Vec::new(),
@@ -86,6 +90,7 @@ impl<'p, T: Real> Panel<'p, T> {
             self.take(matrix, &rows);
         }
         self.list = rows;
+        self.largest = self.norms.iter().fold(T::default(), |most, &norm| norm.larger(most));
     }
 
     /// Puts in rows of any matrix.
