@@ -189,6 +189,22 @@ impl Tensor {
         Tensor { name: name.into(), dtype: Dtype::U8, shape: vec![bytes.len()], bytes }
     }
 
+    /// A list of whole numbers, in the smallest type that holds all of them.
+    pub(crate) fn whole(name: &'static str, numbers: impl Iterator<Item = u64> + Clone) -> Self {
+        let (count, largest) =
+            numbers.clone().fold((0, 0), |(count, largest), number| (count + 1, number.max(largest)));
+        let shape = vec![count];
+        if largest <= u64::from(u8::MAX) {
+            Tensor::new(name, shape, numbers.map(|number| number as u8))
+        } else if largest <= u64::from(u16::MAX) {
+            Tensor::new(name, shape, numbers.map(|number| number as u16))
+        } else if largest <= u64::from(u32::MAX) {
+            Tensor::new(name, shape, numbers.map(|number| number as u32))
+        } else {
+            Tensor::new(name, shape, numbers)
+        }
+    }
+
     pub(crate) fn of_values(name: &'static str, shape: Vec<usize>, values: &Values) -> Self {
         match values {
             Values::F32(values) => Tensor::new(name, shape, values.iter().copied()),
@@ -223,6 +239,8 @@ number!(f64, F64);
 number!(f32, F32);
 number!(u64, U64);
 number!(u32, U32);
+number!(u16, U16);
+number!(u8, U8);
 
 /// The tensors of a file.
 pub(crate) struct Tensors<'a>(HashMap<String, TensorView<'a>>);
@@ -248,6 +266,19 @@ impl Tensors<'_> {
             .map(T::from_bytes)
             .collect::<Option<_>>()
             .ok_or_else(|| format!("{name} is cut"))
+    }
+
+    /// The whole numbers of a tensor of this name and length, of whichever type they are.
+    pub(crate) fn whole(&self, name: &str, length: usize) -> Result<Vec<u64>, String> {
+        fn widened<T: Number + Into<u64>>(numbers: Vec<T>) -> Vec<u64> {
+            numbers.into_iter().map(Into::into).collect()
+        }
+        match self.0.get(name).map(TensorView::dtype) {
+            Some(Dtype::U8) => self.numbers::<u8>(name, Some(length)).map(widened),
+            Some(Dtype::U16) => self.numbers::<u16>(name, Some(length)).map(widened),
+            Some(Dtype::U32) => self.numbers::<u32>(name, Some(length)).map(widened),
+            _ => self.numbers::<u64>(name, Some(length)),
+        }
     }
 
     /// The bytes of a tensor of bytes, if there is one of this name.

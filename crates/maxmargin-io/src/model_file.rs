@@ -20,7 +20,25 @@
 //! `crammer-singer`, and `joint` holds their one certificate), and the norm of the weights (`norm`, `l1`; without it `l2`). Format 3 knows of other tasks than classification (`task`, with ε
 //! or ν), of which a regression has no classes. Format 4 knows of networks (`network`: the activation, and the inputs and outputs of each layer).
 //! Format 5 has the entries `machines` of `model` in a tensor, `machines.text U8 [bytes]`, when there are more than 10,000: a header is at most
-//! 100 MB long. All other models are written as format 1, which older programs read.
+//! 100 MB long. It is read, but no longer written. Format 6 has an entry for each machine in each of these tensors, when there are more than 1,000:
+//!
+//! ```text
+//! machines.bias F64, machines.cost F64                    NaN where a machine has no cost
+//! machines.positive, machines.negative WHOLE              places of the classes; the negative one is the positive one where that is the rest
+//! machines.stop WHOLE                                     0 converged, 1 iteration-limit, 2 time-limit, 3 interrupted, 4 stalled, 5 diverged
+//! machines.iterations, machines.training_errors, machines.rows WHOLE
+//! certificate.F F64                                       F: primal, dual, gap, relative_gap, violation, infeasibility, margin, slack_sum
+//! certificate.counts.F WHOLE                              F: not_support, on_margin, inside, misclassified, support, bounded
+//! calibration.slopes F64 [m, 4] | calibration.sigmoid F64 [m, 2]     slope and offset; where all machines have one of this kind
+//! machines.remark WHOLE                                   which remark a machine has
+//! machines.remarks U8 [bytes]                             a list in JSON of what else machines have, the empty one `{}` first:
+//!                                                         { "epsilon", "reach", "calibration", "uncertified", "columns", "notes" }
+//! ```
+//!
+//! `WHOLE` is the smallest of the types U8, U16, U32 and U64 that holds all numbers of the tensor. Where a machine is `uncertified`, which says why, the
+//! numbers of its certificate are 0. All other models are written as format 1, which older programs read.
+
+mod columns;
 
 use std::path::Path;
 
@@ -39,12 +57,13 @@ use crate::save_atomically;
 const MODEL: Kind<'static> = Kind {
     key: "maxmargin",
     noun: "model",
-    format: 5,
+    format: 6,
     when_other: "name a model file that train has written",
     when_damaged: "train the model again, or copy the file again",
 };
-/// The most machines that are described in the header, some 600 bytes each.
-const MOST_IN_HEADER: usize = 10_000;
+/// The most machines that are described in the header, some 600 bytes each. With more, files of many classes take longer to write; with
+/// fewer, older programs can read fewer models.
+const MOST_IN_HEADER: usize = 1_000;
 /// Columns that a file without sparse vectors may claim: prediction spreads out one row of f64.
 const MOST_COLUMNS: usize = 1 << 27;
 
@@ -97,10 +116,7 @@ pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let fail = |error: serde_json::Error| format!("the model cannot be saved: {error}");
     if parts.machines.len() > MOST_IN_HEADER {
-        let json = serde_json::to_string(&parts.outline()).map_err(fail)?;
-        let mut tensors = tensors_of(parts);
-        tensors.push(Tensor::of_bytes("machines.text", serde_json::to_vec(&parts.machines).map_err(fail)?));
-        return container::to_bytes(&MODEL, json, &tensors);
+        return in_columns(parts);
     }
     let json = serde_json::to_string(parts).map_err(fail)?;
     let format = match parts.task.is_classification() && !matches!(parts.penalty, Penalty::Nu(_)) {
@@ -110,6 +126,15 @@ pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
         true => 1,
     };
     container::to_bytes(&Kind { format, ..MODEL }, json, &tensors_of(parts))
+}
+
+/// A model in format 6.
+fn in_columns(parts: &ModelParts) -> Result<Vec<u8>, String> {
+    let fail = |error: serde_json::Error| format!("the model cannot be saved: {error}");
+    let json = serde_json::to_string(&parts.outline()).map_err(fail)?;
+    let mut tensors = tensors_of(parts);
+    tensors.extend(columns::tensors_of(&parts.machines).map_err(fail)?);
+    container::to_bytes(&MODEL, json, &tensors)
 }
 
 /// A model from the bytes of a file called `name`.
@@ -122,6 +147,10 @@ pub fn model_from_bytes(bytes: &[u8], name: &str) -> Result<Model, Error> {
     let mut parts: ModelParts = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
     if let Some(text) = tensors.bytes("machines.text") {
         parts.machines = serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
+    }
+    let offsets = tensors.shape("machines.offsets").map_or(0, |shape| shape.iter().product());
+    if let Some(machines) = columns::machines_of(&tensors, offsets.saturating_sub(1)).map_err(damaged)? {
+        parts.machines = machines;
     }
     // Sparse vectors take no memory for columns without an entry.
     let most = if tensors.shape("vectors.values").is_some() { u32::MAX as usize - 1 } else { MOST_COLUMNS };
@@ -226,13 +255,15 @@ mod bad_models;
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
     use maxmargin::data::{Label, Labels, embedded, generate};
     use maxmargin::kernel::{Custom, Gamma, KernelParams};
     use maxmargin::model::Multiclass;
     use maxmargin::problem::{Bias, Task};
     use maxmargin::solver::{Settings, SolverKind};
-    use maxmargin::{Dataset, TrainingParams, Unattended, Workers};
+    use maxmargin::{Dataset, Stop, TrainingParams, Unattended, Workers};
 
     fn train(data: &Dataset, params: TrainingParams) -> Model {
         params.check().unwrap().fit(data, &Workers::none(), &mut Unattended).unwrap()
@@ -300,6 +331,15 @@ mod tests {
         .collect()
     }
 
+    /// A model as programs up to format 5 wrote more than 10,000 machines.
+    fn in_format_5(model: &Model) -> Vec<u8> {
+        let parts = model.parts();
+        let json = serde_json::to_string(&parts.outline()).unwrap();
+        let mut tensors = tensors_of(parts);
+        tensors.push(Tensor::of_bytes("machines.text", serde_json::to_vec(&parts.machines).unwrap()));
+        container::to_bytes(&Kind { format: 5, ..MODEL }, json, &tensors).unwrap()
+    }
+
     #[test]
     fn more_machines_than_a_header_holds_are_saved_and_loaded() {
         let matrix = Matrix::dense(150, 2, (0..300).map(|k| f64::from(k).sin()).collect::<Vec<f64>>()).unwrap();
@@ -310,7 +350,105 @@ mod tests {
         let bytes = model_to_bytes(&model).unwrap();
         let loaded = model_from_bytes(&bytes, "test.mm").unwrap();
         assert_eq!(model_to_bytes(&loaded).unwrap(), bytes);
+        assert!(String::from_utf8_lossy(&bytes).contains(r#"\"format\":6"#));
         assert_eq!(serde_json::to_string(loaded.parts()).unwrap(), serde_json::to_string(model.parts()).unwrap());
+    }
+
+    /// Checks that a model comes back from format 6 with every fact that JSON keeps of it, and in the same bytes.
+    fn survives_columns(model: &Model) {
+        let bytes = in_columns(model.parts()).unwrap();
+        let loaded = model_from_bytes(&bytes, "test.mm").unwrap();
+        assert_eq!(in_columns(loaded.parts()).unwrap(), bytes);
+        let words = |model: &Model| serde_json::to_string(model.parts()).unwrap();
+        assert_eq!(words(&loaded), words(model));
+        assert_eq!(words(&model_from_bytes(&in_format_5(model), "test.mm").unwrap()), words(model));
+        // The header and all other tensors are those of the other formats.
+        let plain = model_from_bytes(&model_to_bytes(model).unwrap(), "test.mm").unwrap();
+        assert_eq!(model_to_bytes(&loaded).unwrap(), model_to_bytes(&plain).unwrap());
+    }
+
+    #[test]
+    fn columns_hold_what_json_holds_of_every_kind_of_model() {
+        models().iter().for_each(|(_, model)| survives_columns(model));
+    }
+
+    #[test]
+    fn columns_hold_calibrations_remarks_and_numbers_that_are_not_finite() {
+        use maxmargin::calibration::{Calibration, CalibrationParams};
+        use maxmargin::certificate::{ColumnCounts, Evidence};
+        let iris = embedded("iris").unwrap();
+        let training = TrainingParams { kernel: rbf(), ..TrainingParams::default() }.check().unwrap();
+        let model = training.fit(&iris, &Workers::none(), &mut Unattended).unwrap();
+        for platt in [false, true] {
+            let params = CalibrationParams { platt, ..CalibrationParams::default() };
+            let calibrated = training.calibrate(&model, &iris, params, &Workers::none(), &mut Unattended).unwrap();
+            let ControlFlow::Continue(model) = calibrated else { panic!("nobody broke it") };
+            assert!(model.machines().iter().all(|machine| machine.calibration.is_some()));
+            survives_columns(&model);
+            let mut parts = model.into_parts();
+            parts.machines[1].calibration = None;
+            survives_columns(&Model::new(parts.clone()).unwrap());
+            parts.machines[1].calibration = Some(Calibration::Slopes([0.0, 1.0, 2.0, 1e300]));
+            survives_columns(&Model::new(parts).unwrap());
+        }
+        let mut parts = model.into_parts();
+        let note = |length: usize| vec!["note \"é\" ".repeat(length), String::new()];
+        // One that machines share, and one that is too long to be shared.
+        for (length, stop) in [(3, Stop::Stalled), (300, Stop::Diverged)] {
+            parts.machines.iter_mut().for_each(|machine| (machine.notes, machine.stop) = (note(length), stop));
+            survives_columns(&Model::new(parts.clone()).unwrap());
+        }
+        parts.machines[0].evidence = Evidence::None("because".into());
+        parts.machines[2].cost = None;
+        parts.machines[2].iterations = 1 << 40;
+        parts.machines[2].training_errors = 70_000;
+        if let Evidence::Certificate(found) = &mut parts.machines[2].evidence {
+            (found.primal, found.gap, found.relative_gap) = (f64::INFINITY, f64::INFINITY, f64::NAN);
+            (found.margin, found.dual) = (f64::INFINITY, -0.0);
+            found.counts.support = 300;
+            found.columns = Some(ColumnCounts { used: 3, unused: 1 });
+        }
+        survives_columns(&Model::new(parts).unwrap());
+    }
+
+    /// What a file of an earlier program must say, whichever format it is of: three machines of iris with a Gaussian kernel.
+    fn is_the_model_of_iris(bytes: &[u8], format: u32) {
+        assert!(String::from_utf8_lossy(bytes).contains(&format!(r#"\"format\":{format}"#)));
+        let model = model_from_bytes(bytes, "golden.mm").unwrap();
+        let facts: Vec<(u64, u64, usize)> =
+            model.machines().iter().map(|m| (m.bias.to_bits(), m.iterations, m.support.len())).collect();
+        assert_eq!(facts, GOLDEN);
+        let same = model_from_bytes(include_bytes!("../tests/models/iris_format_1.mm"), "golden.mm").unwrap();
+        assert_eq!(serde_json::to_string(model.parts()).unwrap(), serde_json::to_string(same.parts()).unwrap());
+        assert!(model.verify(&embedded("iris").unwrap(), &Workers::none()).unwrap().holds());
+    }
+
+    /// The bits of the bias, the iterations and the number of support vectors of each machine of the files in `tests/models/`.
+    const GOLDEN: [(u64, u64, usize); 3] =
+        [(13817079564485800095, 11, 11), (4589362874254135699, 34, 8), (4592377674362475000, 27, 47)];
+
+    #[test]
+    fn files_of_earlier_formats_load_as_they_did() {
+        is_the_model_of_iris(include_bytes!("../tests/models/iris_format_1.mm"), 1);
+        is_the_model_of_iris(include_bytes!("../tests/models/iris_format_5.mm"), 5);
+    }
+
+    #[test]
+    fn a_file_of_format_6_has_the_bytes_it_had() {
+        let golden = include_bytes!("../tests/models/iris_format_6.mm");
+        is_the_model_of_iris(golden, 6);
+        assert_eq!(in_columns(model_from_bytes(golden, "golden.mm").unwrap().parts()).unwrap(), golden);
+    }
+
+    #[test]
+    fn every_flipped_bit_of_columns_is_refused() {
+        let model = train(&embedded("e3").unwrap(), TrainingParams::default());
+        let bytes = in_columns(model.parts()).unwrap();
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(model_from_bytes(&damaged, "damaged.mm").is_err(), "bit {bit}");
+        }
     }
 
     #[test]
@@ -424,7 +562,7 @@ mod tests {
         let mut newer = bytes.clone();
         newer[place] = b'7';
         let error = model_from_bytes(&newer, "new.mm").unwrap_err();
-        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 5");
+        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 6");
         assert_eq!(error.help(), "update maxmargin");
     }
 

@@ -380,3 +380,153 @@ fn each_tensor_that_lies_gives_its_message() {
     };
     check(TENSORS.iter().map(one).collect());
 }
+
+/// What is done to the columns of a file of format 6, and what is said then.
+const COLUMNS: &[(&str, Edit, &str)] = &[
+    ("without a column", |tensors| drop_one(tensors, "machines.bias"), "machines.bias is missing"),
+    ("without a column of counts", |tensors| drop_one(tensors, "machines.rows"), "machines.rows is missing"),
+    ("without the numbers of remarks", |tensors| drop_one(tensors, "machines.remark"), "machines.remark is missing"),
+    ("without remarks", |tensors| drop_one(tensors, "machines.remarks"), "machines.offsets has 2 numbers, not 1"),
+    (
+        "without offsets of machines",
+        |tensors| drop_one(tensors, "machines.offsets"),
+        "machines.remark has 1 numbers, not 0",
+    ),
+    (
+        "more machines than columns",
+        |tensors| put(tensors, Tensor::new("machines.offsets", vec![3], [0u64, 3, 6])),
+        "machines.remark has 1 numbers, not 2",
+    ),
+    (
+        "columns that are longer than others",
+        |tensors| put(tensors, Tensor::new("machines.cost", vec![2], [1f64; 2])),
+        "machines.cost has 2 numbers, not 1",
+    ),
+    (
+        "a column in single precision",
+        |tensors| put(tensors, Tensor::new("certificate.gap", vec![1], [1f32])),
+        "certificate.gap is of type F32, not F64",
+    ),
+    (
+        "counts that are no whole numbers",
+        |tensors| put(tensors, Tensor::new("machines.rows", vec![1], [1f64])),
+        "machines.rows is of type F64, not U64",
+    ),
+    (
+        "a bias that is not a number",
+        |tensors| put(tensors, Tensor::new("machines.bias", vec![1], [f64::NAN])),
+        "machines.bias holds NaN",
+    ),
+    (
+        "an infinite C",
+        |tensors| put(tensors, Tensor::new("machines.cost", vec![1], [f64::INFINITY])),
+        "machines.cost holds inf",
+    ),
+    (
+        "a gap that is not a number",
+        |tensors| put(tensors, Tensor::new("certificate.gap", vec![1], [f64::NAN])),
+        "certificate.gap holds NaN",
+    ),
+    (
+        "a primal that is infinite, and below 0",
+        |tensors| put(tensors, Tensor::new("certificate.primal", vec![1], [f64::NEG_INFINITY])),
+        "certificate.primal holds -inf",
+    ),
+    (
+        "an infinite dual",
+        |tensors| put(tensors, Tensor::new("certificate.dual", vec![1], [f64::INFINITY])),
+        "certificate.dual holds inf",
+    ),
+    (
+        "no reason to stop",
+        |tensors| put(tensors, Tensor::whole("machines.stop", [6].into_iter())),
+        "machines.stop holds 6",
+    ),
+    (
+        "too many iterations",
+        |tensors| put(tensors, Tensor::whole("machines.iterations", [u64::MAX].into_iter())),
+        "it claims 18446744073709551615 iterations",
+    ),
+    (
+        "a class that is not there",
+        |tensors| put(tensors, Tensor::whole("machines.positive", [u64::MAX].into_iter())),
+        "the model's parts do not fit: the machines are not in the order of their classes",
+    ),
+    (
+        "a class against the rest that is one of two",
+        |tensors| put(tensors, Tensor::whole("machines.negative", [1].into_iter())),
+        "the model's parts do not fit: the machines are not in the order of their classes",
+    ),
+    (
+        "a remark that is not there",
+        |tensors| put(tensors, Tensor::whole("machines.remark", [9].into_iter())),
+        "machines.remark refers to number 9 of 2 remarks",
+    ),
+    (
+        "remarks that are no JSON",
+        |tensors| put(tensors, Tensor::of_bytes("machines.remarks", b"[{}".to_vec())),
+        "machines.remarks: EOF while parsing a list",
+    ),
+    (
+        "remarks that are no text",
+        |tensors| put(tensors, Tensor::of_bytes("machines.remarks", vec![b'[', b'"', 0xff, b'"', b']'])),
+        "machines.remarks: invalid unicode code point",
+    ),
+    (
+        "a remark of an unknown kind",
+        |tensors| put(tensors, Tensor::of_bytes("machines.remarks", br#"[{},{"colour":1}]"#.to_vec())),
+        "machines.remarks: unknown field `colour`, expected one of `epsilon`, `reach`, `calibration`, `uncertified`, `columns`, `notes`",
+    ),
+    (
+        "a reach of a machine that is no ball",
+        |tensors| put(tensors, Tensor::of_bytes("machines.remarks", br#"[{},{"reach":1.0}]"#.to_vec())),
+        "the model's parts do not fit: a reach belongs to a ball, and to that only",
+    ),
+    (
+        "slopes of other machines",
+        |tensors| put(tensors, Tensor::new("calibration.slopes", vec![2], [1f64; 2])),
+        "calibration.slopes has 2 numbers, not 4",
+    ),
+    (
+        "slopes that fall",
+        |tensors| put(tensors, Tensor::new("calibration.slopes", vec![1, 4], [1.0, 1.0, -1.0, 1.0])),
+        "the model's parts do not fit: a calibration out of its range",
+    ),
+    (
+        "a sigmoid that is not a number",
+        |tensors| put(tensors, Tensor::new("calibration.sigmoid", vec![1, 2], [1.0, f64::NAN])),
+        "the model's parts do not fit: a calibration out of its range",
+    ),
+];
+
+#[test]
+fn each_column_that_lies_gives_its_message() {
+    let parts = model().parts().clone();
+    let outline = serde_json::to_string(&parts.outline()).unwrap();
+    let one = |&(what, edit, message): &(&str, Edit, &'static str)| {
+        let mut tensors = tensors_of(&parts);
+        tensors.extend(columns::tensors_of(&parts.machines).unwrap());
+        assert_eq!(said(outline.clone(), &tensors), "a model");
+        edit(&mut tensors);
+        (what.to_string(), said(outline.clone(), &tensors), message)
+    };
+    check(COLUMNS.iter().map(one).collect());
+}
+
+#[test]
+fn a_long_remark_that_many_machines_claim_takes_no_memory_for_each() {
+    let training = TrainingParams { kernel: KernelParams::Linear, ..TrainingParams::default() }.check().unwrap();
+    let model = training.fit(&embedded("iris").unwrap(), &Workers::none(), &mut Unattended).unwrap();
+    let outline = serde_json::to_string(&model.parts().outline()).unwrap();
+    for (length, expected) in
+        [(900, "a model"), (2000, "machines.remark has several machines for a remark of 2014 bytes")]
+    {
+        let mut tensors = tensors_of(model.parts());
+        tensors.extend(columns::tensors_of(&model.parts().machines).unwrap());
+        let list = format!(r#"[{{"notes":["{}"]}}]"#, "x".repeat(length));
+        put(&mut tensors, Tensor::of_bytes("machines.remarks", list.into_bytes()));
+        put(&mut tensors, Tensor::whole("machines.remark", [0, 0, 0].into_iter()));
+        let found = said(outline.clone(), &tensors);
+        assert!(found.ends_with(expected), "{length}: {found}");
+    }
+}

@@ -4,6 +4,7 @@ use crate::checkpoint::{ByRow, FinishedMachine, MachineState};
 use crate::kernel::Points;
 use crate::model::{Machine, ModelParts};
 use crate::problem::Task;
+use crate::solver::SolverKind;
 use crate::workers::Workers;
 
 /// Parts that lists of rows are cut into to find out which rows are used. Each part needs a byte for each training row.
@@ -29,12 +30,40 @@ pub(super) fn assemble(parts: &mut ModelParts, states: Vec<MachineState>, points
         parts.machines = machines;
         return pool_support_vectors(parts, expansions, points, workers);
     }
-    let places = pool_rows(parts, finished.len(), |number| &finished[number].expansion, workers);
+    let places = pool_rows(parts, finished.len(), |number| finished[number].expansion.rows.iter().copied(), workers);
     parts.machines = workers.map_all(finished, |finished| {
         let FinishedMachine { mut machine, expansion, .. } = *finished;
         set_support(&mut machine, expansion, &places);
         machine
     });
+    pool_vectors(parts, points);
+}
+
+/// Puts machines into a model whose support vectors are training rows, as [`Kept`](super::kept::Kept) has them.
+pub(super) fn assemble_kept(
+    parts: &mut ModelParts,
+    mut machines: Vec<Machine>,
+    solver: SolverKind,
+    points: &Points,
+    workers: &Workers,
+) {
+    parts.solver = solver.name().into();
+    if let Some(epsilon) = machines.last().and_then(|machine| machine.epsilon) {
+        parts.task = Task::Regression { epsilon };
+    }
+    let places =
+        pool_rows(parts, machines.len(), |number| machines[number].support.iter().map(|&row| row.into()), workers);
+    let size = machines.len().div_ceil(PARTS);
+    workers.fill_chunks_with(
+        &mut machines,
+        size,
+        || (),
+        |(), _, machines| {
+            let rows = machines.iter_mut().flat_map(|machine| &mut machine.support);
+            rows.for_each(|row| *row = places[*row as usize]);
+        },
+    );
+    parts.machines = machines;
     pool_vectors(parts, points);
 }
 
@@ -51,7 +80,7 @@ pub(super) fn pool_support_vectors(
         machine.coefficients = std::mem::take(&mut alone.numbers);
         parts.support_rows = std::mem::take(&mut alone.rows);
     } else {
-        let places = pool_rows(parts, expansions.len(), |number| &expansions[number], workers);
+        let places = pool_rows(parts, expansions.len(), |number| expansions[number].rows.iter().copied(), workers);
         for (machine, expansion) in parts.machines.iter_mut().zip(expansions) {
             set_support(machine, expansion, &places);
         }
@@ -60,16 +89,16 @@ pub(super) fn pool_support_vectors(
 }
 
 /// Sets the rows of the pool: those that some expansion has, each once, in their order. Returns for each training row its place in the pool.
-fn pool_rows<'e>(
+fn pool_rows<R: Iterator<Item = u64>>(
     parts: &mut ModelParts,
     count: usize,
-    expansion: impl Fn(usize) -> &'e ByRow + Sync,
+    rows_of: impl Fn(usize) -> R + Sync,
     workers: &Workers,
 ) -> Vec<u32> {
     let rows = parts.training_rows;
     let used = workers.map_chunks(count, count.div_ceil(PARTS), |numbers| {
         let mut used = vec![false; rows];
-        numbers.flat_map(|number| &expansion(number).rows).for_each(|&row| used[row as usize] = true);
+        numbers.flat_map(&rows_of).for_each(|row| used[row as usize] = true);
         used
     });
     parts.support_rows = (0..rows as u64).filter(|&row| used.iter().any(|used| used[row as usize])).collect();

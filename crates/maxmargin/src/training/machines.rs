@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
+use super::kept::Kept;
 use super::{Answers, ClassRows, Training, machine_problem};
 use crate::checkpoint::{Checkpoint, FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Stop};
@@ -292,13 +293,15 @@ impl Training {
     }
 
     /// Trains as many groups at a time as there are threads, each on one. Threads change no bits, so neither does
-    /// this. The control is asked on the calling thread; a machine that is under way is not part of a checkpoint.
+    /// this. The control is asked on the calling thread; a machine that is under way is not part of a checkpoint. Machines that are done
+    /// are `kept`, or in the checkpoint once the control wanted one.
     pub(super) fn fit_side_by_side(
         &self,
         groups: &Groups,
         shared: &Shared<'_>,
         parts: &ModelParts,
         checkpoint: &mut Checkpoint,
+        all: &mut Kept,
         control: &mut dyn Control,
     ) -> Result<Broken, Error> {
         let count = shared.pairings.len();
@@ -348,7 +351,7 @@ impl Training {
                     match result {
                         Ok(finished) if broke => broken.extend(group.numbers.into_iter().zip(finished)),
                         Ok(finished) => {
-                            keep_finished(checkpoint, &group, finished);
+                            all.keep(checkpoint, &group, finished);
                             kept = true;
                         }
                         Err(error) => {
@@ -362,6 +365,7 @@ impl Training {
             }
             let machine = (count - 1, count);
             if kept && control.wants_snapshot(&Progress { machine, ..Progress::default() }) {
+                all.hand_over(checkpoint);
                 control.keep_checkpoint(checkpoint);
             }
         });

@@ -8,6 +8,7 @@ mod empty_columns;
 mod few;
 mod finish;
 mod joint;
+mod kept;
 mod last_digits;
 mod machines;
 mod network;
@@ -30,7 +31,7 @@ use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
 use crate::solver::{self, Settings, SolverKind, Start};
 use crate::workers::Workers;
-use assembly::{assemble, pool_support_vectors};
+use assembly::{assemble, assemble_kept, pool_support_vectors};
 pub use beginning::Beginning;
 pub(crate) use class_rows::ClassRows;
 pub use class_weights::ClassWeights;
@@ -38,6 +39,7 @@ pub(crate) use class_weights::row_weights;
 use finish::finish;
 pub(crate) use finish::training_errors;
 pub(crate) use joint::joint_problem;
+use kept::Kept;
 use machines::{Group, Shared, pays_side_by_side};
 pub(crate) use network::network_errors;
 pub use params::{Penalty, TrainingParams};
@@ -232,10 +234,19 @@ impl Training {
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
         let groups = self.groups(&shared, &parts)?;
         let side_by_side = pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
-        let broken = match side_by_side {
-            true => self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, control)?,
-            false => self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?,
+        let mut kept = Kept::default();
+        let broken = if side_by_side {
+            kept = Kept::new(pairings.len(), data.rows());
+            self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, &mut kept, control)?
+        } else {
+            self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?
         };
+        if let Some((machines, solver)) = kept.take_all(pairings.len()) {
+            drop(checkpoint);
+            assemble_kept(&mut parts, machines, solver, &points, workers);
+            return Model::new(parts);
+        }
+        kept.hand_over(&mut checkpoint);
         let mut states = checkpoint.machines;
         broken.into_iter().for_each(|(number, finished)| states[number] = MachineState::Finished(finished));
         assemble(&mut parts, states, &points, workers);

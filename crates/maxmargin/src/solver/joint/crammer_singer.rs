@@ -315,20 +315,27 @@ impl<'p> Ascent<'p> {
         let products = self.problem.products();
         products.row_values(i, &self.vectors, &mut scratch.gradient);
         let gradient = &mut scratch.gradient;
-        (0..classes).filter(|&k| k != own).for_each(|k| gradient[k] += 1.0);
         let alpha = &mut self.alpha[i * lanes..][..lanes];
         let arch = Arch::new();
         let (violation, size) = vectorised(
             arch,
             #[inline(always)]
             || {
-                let (gradient, alpha) = (&gradient[..classes], &alpha[..classes]);
+                let (gradient, alpha) = (&mut gradient[..classes], &alpha[..classes]);
+                let apart = gradient[own];
+                gradient.iter_mut().for_each(|g| *g += 1.0);
+                gradient[own] = apart;
                 let size = largest_of(gradient, alpha, |(g, _)| g.abs()).max(1.0);
                 (row_violation(gradient, alpha, own, cost), size)
             },
         );
         if violation <= 1e-14 * size {
-            return Visit { violation, distance: distance(&gradient[..classes], &alpha[..classes], own, cost) };
+            let distance = vectorised(
+                arch,
+                #[inline(always)]
+                || distance(&mut gradient[..classes], &alpha[..classes], own, cost),
+            );
+            return Visit { violation, distance };
         }
         let change = &mut scratch.change;
         change.fill(0.0);
@@ -420,12 +427,11 @@ fn level(numbers: &[f64], size: f64) -> f64 {
 }
 
 /// How far g must change before a row's α do: where they are all 0, by how much the own class is ahead of what is asked; where the
-/// own class and one other are at the bound, by how much that other is ahead of all. 0 elsewhere.
-fn distance(gradient: &[f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
-    let ahead_of_others = |leader: usize| {
-        let others = (0..gradient.len()).filter(|&k| k != leader).map(|k| gradient[k]);
-        gradient[leader] - others.fold(f64::NEG_INFINITY, f64::max)
-    };
+/// own class and one other are at the bound, by how much that other is ahead of all. 0 elsewhere. The leader of g is lost on the way.
+#[inline(always)]
+fn distance(gradient: &mut [f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
+    let mut ahead_of_others =
+        |leader: usize| std::mem::replace(&mut gradient[leader], f64::NEG_INFINITY) - largest(gradient);
     if alpha[own] == 0.0 {
         return ahead_of_others(own).max(0.0);
     }
@@ -458,6 +464,27 @@ mod tests {
             assert!((found - expected).abs() <= 1e-12, "round {round}: {found}, not {expected}");
             let above: f64 = numbers.iter().map(|number| (number - found).max(0.0)).sum();
             assert!((above - size).abs() <= 1e-12 * size.max(1.0), "round {round}");
+        }
+    }
+
+    #[test]
+    fn the_distance_is_the_lead_over_the_second_of_any_number_of_classes() {
+        for classes in 2..40 {
+            let numbers: Vec<f64> = (0..classes).map(|k| f64::from(k * 7 % 41) * 0.25).collect();
+            for own in 0..classes as usize {
+                let second = (0..numbers.len()).filter(|&k| k != own).map(|k| numbers[k]).fold(f64::MIN, f64::max);
+                let lead = (numbers[own] - second).max(0.0);
+                let mut alpha = vec![0.0; numbers.len()];
+                assert_eq!(distance(&mut numbers.clone(), &alpha, own, 2.0), lead, "{own} of {classes} at 0");
+                // Both at the bound: the other's lead counts.
+                let other = usize::from(own == 0);
+                (alpha[own], alpha[other]) = (2.0, -2.0);
+                let second = (0..numbers.len()).filter(|&k| k != other).map(|k| numbers[k]).fold(f64::MIN, f64::max);
+                let lead = (numbers[other] - second).max(0.0);
+                assert_eq!(distance(&mut numbers.clone(), &alpha, own, 2.0), lead, "{own} of {classes} at the bound");
+                (alpha[own], alpha[other]) = (1.0, -1.0);
+                assert_eq!(distance(&mut numbers.clone(), &alpha, own, 2.0), 0.0, "{own} of {classes} between");
+            }
         }
     }
 
