@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use maxmargin::{Checkpoint, Control, Progress, Stop};
+use maxmargin::{Checkpoint, Control, Progress, Stop, TimeLimit};
 
 use crate::door::Line;
 
@@ -24,7 +24,7 @@ pub(crate) struct Attended {
     line: Arc<Line>,
     started: Instant,
     told: Instant,
-    limit: Option<Duration>,
+    limit: Option<TimeLimit>,
     polls: u64,
     stride: u64,
     history: Vec<Entry>,
@@ -47,7 +47,7 @@ impl Attended {
             line: Arc::clone(line),
             started: now,
             told: now,
-            limit,
+            limit: limit.map(TimeLimit::new),
             polls: 0,
             stride: 1,
             history: Vec::new(),
@@ -91,8 +91,10 @@ impl Control for Attended {
         if self.line.interrupted() {
             return self.stop(Stop::Interrupted);
         }
-        if self.limit.is_some_and(|limit| progress.is_over(elapsed, limit)) {
-            return self.stop(Stop::TimeLimit);
+        if self.limit.as_mut().is_some_and(|limit| limit.is_over(elapsed, &progress)) {
+            // One machine that has used its part of the time is not the end.
+            let is_last = progress.reserved == 0.0;
+            return if is_last { self.stop(Stop::TimeLimit) } else { ControlFlow::Break(Stop::TimeLimit) };
         }
         if now - self.told >= TOLD_EVERY {
             self.told = now;
@@ -101,8 +103,8 @@ impl Control for Attended {
         ControlFlow::Continue(())
     }
 
-    fn is_limited(&self) -> bool {
-        self.limit.is_some()
+    fn spent(&self) -> Option<f64> {
+        self.limit.map(|limit| limit.spent(self.started.elapsed()))
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use maxmargin::error::bytes as shown_bytes;
-use maxmargin::{Checkpoint, Control, Progress, Stop};
+use maxmargin::{Checkpoint, Control, Progress, Stop, TimeLimit};
 use maxmargin_io::{ReadControl, ReadProgress};
 
 use crate::checkpoint_file::Keeper;
@@ -30,9 +30,7 @@ type LastWords = Box<dyn FnOnce(Progress, Duration, bool) + Send>;
 pub(crate) struct Watch {
     bar: ProgressBar,
     started: Instant,
-    limit: Option<Duration>,
-    /// Time from the start to the first poll.
-    first_poll: Option<Duration>,
+    limit: Option<TimeLimit>,
     /// When it was last polled, and what was said.
     polled: (Instant, Progress),
     drawn: Instant,
@@ -123,8 +121,7 @@ impl Watch {
         Watch {
             bar: line(quiet),
             started,
-            limit,
-            first_poll: None,
+            limit: limit.map(TimeLimit::new),
             polled: (started, Progress::default()),
             drawn: started,
             pace: None,
@@ -225,10 +222,10 @@ impl Control for Watch {
             return self.stop(Stop::Interrupted);
         }
         let elapsed = now - self.started;
-        // What comes before the first poll (data laid out for products) is no measure of what the end costs.
-        let before = *self.first_poll.get_or_insert(elapsed);
-        if self.limit.is_some_and(|limit| progress.is_over(elapsed - before, limit.saturating_sub(before))) {
-            return self.stop(Stop::TimeLimit);
+        if self.limit.as_mut().is_some_and(|limit| limit.is_over(elapsed, &progress)) {
+            // One machine that has used its part of the time is not the end.
+            let is_last = progress.reserved == 0.0;
+            return if is_last { self.stop(Stop::TimeLimit) } else { ControlFlow::Break(Stop::TimeLimit) };
         }
         if now - self.drawn >= REDRAW {
             self.drawn = now;
@@ -242,8 +239,8 @@ impl Control for Watch {
         ControlFlow::Continue(())
     }
 
-    fn is_limited(&self) -> bool {
-        self.limit.is_some()
+    fn spent(&self) -> Option<f64> {
+        self.limit.map(|limit| limit.spent(self.started.elapsed()))
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {

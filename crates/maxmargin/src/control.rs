@@ -40,6 +40,15 @@ impl Stop {
     }
 }
 
+/// Work of a solver, or of a whole training, in kernel values of single precision. What else takes time is counted by how many of those it lasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// The work so far. It is 0 where the solver does not count.
+    pub done: f64,
+    /// The work that an end would take now, certificate included.
+    pub to_end: f64,
+}
+
 /// What a solver says of itself between two steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
@@ -51,14 +60,50 @@ pub struct Progress {
     pub violation: Option<f64>,
     /// The duality gap, where the solver knows it.
     pub gap: Option<f64>,
-    /// What it would cost to end now, with a certificate, as a part of the work so far: a limit on time has to leave room for it.
-    pub ending: f64,
+    /// The work so far and the work to an end. A limit on time has to leave room for the end.
+    pub work: Work,
+    /// The part of a limit on time, from 0 to 1, that belongs to machines that have not begun.
+    pub reserved: f64,
 }
 
 impl Progress {
-    /// Whether a limit on time is reached, with what the end costs.
-    pub fn is_over(&self, elapsed: Duration, limit: Duration) -> bool {
-        elapsed.as_secs_f64() * (1.0 + self.ending.max(0.0)) >= limit.as_secs_f64()
+    /// Whether a solver has to end now, when this part of a limit on time has passed:
+    ///
+    /// ```text
+    /// spent · (1 + to_end / done) ≥ 1 − reserved
+    /// ```
+    pub fn is_over(&self, spent: f64) -> bool {
+        let Work { done, to_end } = self.work;
+        let end = if done > 0.0 { to_end.max(0.0) / done } else { 0.0 };
+        spent * (1.0 + end) >= 1.0 - self.reserved
+    }
+}
+
+/// A limit on time, for a control that has a clock.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeLimit {
+    limit: Duration,
+    /// Time from the start to the first poll. Data is laid out for products in it, which is no measure of how long work takes.
+    first_poll: Option<Duration>,
+}
+
+impl TimeLimit {
+    /// A limit that counts from the start of the control's clock.
+    pub fn new(limit: Duration) -> Self {
+        TimeLimit { limit, first_poll: None }
+    }
+
+    /// Whether a solver that said this has to end. Every poll has to ask, because the first one is remembered.
+    pub fn is_over(&mut self, elapsed: Duration, progress: &Progress) -> bool {
+        self.first_poll.get_or_insert(elapsed);
+        progress.is_over(self.spent(elapsed))
+    }
+
+    /// The part of the time from the first poll to the limit that has passed.
+    pub fn spent(&self, elapsed: Duration) -> f64 {
+        let before = self.first_poll.unwrap_or_default();
+        let left = self.limit.saturating_sub(before);
+        if left.is_zero() { f64::INFINITY } else { elapsed.saturating_sub(before).as_secs_f64() / left.as_secs_f64() }
     }
 }
 
@@ -77,10 +122,15 @@ pub trait Control: Send {
         false
     }
 
-    /// Whether it may break before the solver is done, at a limit on time. Then a training begins with some of its rows, so that what it
-    /// has at that moment is of use.
-    fn is_limited(&self) -> bool {
-        false
+    /// The part of a limit on time that has passed; `None` without a limit. Under a limit a training begins with some of its rows, so that
+    /// what it has when it is broken off is of use.
+    fn spent(&self) -> Option<f64> {
+        None
+    }
+
+    /// The work that a limit on time leaves to a machine of a training, its end included; `None` where that is not known.
+    fn work_left(&self) -> Option<f64> {
+        None
     }
 
     /// Receives where a solver is, when it was wanted and the solver can tell. In a training, what arrives is a

@@ -8,6 +8,7 @@ mod empty_columns;
 mod few;
 mod finish;
 mod joint;
+mod ledger;
 mod machines;
 mod network;
 mod norm;
@@ -37,6 +38,7 @@ pub(crate) use class_weights::row_weights;
 use finish::finish;
 pub(crate) use finish::training_errors;
 pub(crate) use joint::joint_problem;
+use ledger::{Booked, Ledger};
 use machines::{Group, Shared, pays_side_by_side};
 pub(crate) use network::network_errors;
 pub use params::{Penalty, TrainingParams};
@@ -204,6 +206,7 @@ impl Training {
         }
         let pairings = parts.pairings();
         let of_class = rows_of_classes(&parts, labels.codes(), weights.as_deref());
+        let ledger = Ledger::new(matches!(beginning, Beginning::Checkpoint(_)));
         let mut shared = Shared {
             data,
             of_class: of_class.as_ref(),
@@ -215,6 +218,7 @@ impl Training {
             workers,
             pairings: &pairings,
             values: None,
+            ledger: &ledger,
         };
         if network {
             self.fit_network(&shared, &mut parts, control)?;
@@ -302,7 +306,8 @@ impl Training {
         settings: &Settings,
         control: &mut dyn MachineControl,
     ) -> Result<Vec<Box<FinishedMachine>>, Error> {
-        let (labels, Group { numbers, solver }) = (shared.labels, group);
+        let (labels, Group { numbers, solver, reserved }) = (shared.labels, group);
+        let control = &mut Booked::new(control, shared.ledger, *reserved);
         let (mut problems, mut costs) = (Vec::with_capacity(numbers.len()), Vec::with_capacity(numbers.len()));
         for &number in numbers {
             let pairing = shared.pairings[number];
@@ -322,12 +327,9 @@ impl Training {
         solver::supports(kind, &problems[0], settings)?;
         control.begin(kind);
         let mut starts: Vec<Start> = states.iter().zip(&problems).map(|(state, own)| state.start(kind, own)).collect();
-        let mut beginnings = Vec::new();
-        if control.is_limited() {
+        if control.spent().is_some() {
             for (problem, start) in problems.iter().zip(&mut starts).filter(|(_, start)| **start == Start::Scratch) {
-                let mut beginning = few::begin(kind, problem, settings, control);
-                *start = std::mem::take(&mut beginning.start);
-                beginnings.push(beginning);
+                *start = few::begin(kind, problem, settings, control);
             }
         }
         for ((problem, start), &number) in problems.iter().zip(&starts).zip(numbers) {
@@ -340,8 +342,7 @@ impl Training {
                 check_separable(problem, classes, settings, &mut |progress: Progress| control.poll(progress))?;
             }
         }
-        let mut begun = few::Begun::new(control, &beginnings);
-        let solutions = solver::solve_together(kind, &problems, &in_units(settings, &problems[0]), starts, &mut begun)?;
+        let solutions = solver::solve_together(kind, &problems, &in_units(settings, &problems[0]), starts, control)?;
         // Before the certificate, which may take long.
         control.end();
         let mut finished = Vec::with_capacity(numbers.len());
@@ -360,6 +361,7 @@ impl Training {
             }
             finished.push(Box::new(FinishedMachine { solver: kind, machine, expansion }));
         }
+        control.close();
         Ok(finished)
     }
 }

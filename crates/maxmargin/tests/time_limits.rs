@@ -1,0 +1,117 @@
+//! Limits on time, by a clock that counts work: machines share them, keep them, and are of use at their end.
+#![allow(clippy::unwrap_used)] // all of this file is tests
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::kernel::{Gamma, KernelParams};
+use maxmargin::{Control, Model, Progress, Stop, TimeLimit, TrainingParams, Work, Workers};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// Rows of each class, and classes.
+const ROWS: usize = 1_500;
+const CLASSES: usize = 4;
+/// What a kernel value costs in a certificate.
+const OF_ENDING: f64 = 2.5;
+
+/// A clock whose time is the work that was done.
+struct Clock {
+    limit: f64,
+    done: f64,
+    /// Whether machines leave time to those to come.
+    is_fair: bool,
+}
+
+impl Control for Clock {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        self.done = self.done.max(progress.work.done);
+        let reserved = if self.is_fair { progress.reserved } else { 0.0 };
+        let is_over = Progress { reserved, ..progress }.is_over(self.done / self.limit);
+        if is_over { ControlFlow::Break(Stop::TimeLimit) } else { ControlFlow::Continue(()) }
+    }
+
+    fn spent(&self) -> Option<f64> {
+        Some(self.done / self.limit)
+    }
+}
+
+/// Classes around the corners of a square, near enough to each other that many rows are support vectors.
+fn data(seed: u64) -> Dataset {
+    let mut generator = Pcg64::seed_from_u64(seed);
+    let (mut numbers, mut labels) = (vec![], vec![]);
+    for k in 0..ROWS * CLASSES {
+        let (x, y) = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)][k % CLASSES];
+        numbers.extend([x + 1.3 * generator.random::<f64>(), y + 1.3 * generator.random::<f64>()]);
+        labels.push(Label::new(["a", "b", "c", "d"][k % CLASSES]));
+    }
+    Dataset::new(Matrix::dense(ROWS * CLASSES, 2, numbers).unwrap(), Labels::new(labels)).unwrap()
+}
+
+/// The model at a limit, and all work: what the clock saw, and the end of the last machine.
+fn fit(data: &Dataset, limit: f64, is_fair: bool) -> (Model, f64) {
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(2.0) };
+    let training = TrainingParams { kernel, ..TrainingParams::default() }.check().unwrap();
+    let mut clock = Clock { limit, done: 0.0, is_fair };
+    let model = training.fit(data, &Workers::none(), &mut clock).unwrap();
+    let last = &model.machines()[model.machines().len() - 1];
+    let work = clock.done + OF_ENDING * (last.support.len() * last.rows) as f64;
+    (model, work)
+}
+
+#[test]
+fn several_classes_do_not_overrun_a_limit_on_time_and_all_machines_are_of_use() {
+    for seed in [1, 2] {
+        let data = data(seed);
+        for limit in [2.5e6, 1e7, 4e7] {
+            let (model, work) = fit(&data, limit, true);
+            println!("seed {seed}, limit {limit:e}: {work:e}, {}", model.stop().name());
+            assert_eq!(model.stop(), Stop::TimeLimit, "seed {seed}, limit {limit:e}");
+            assert!(work <= 1.05 * limit, "seed {seed}, limit {limit:e}: {work:e}");
+            for machine in model.machines() {
+                let part = machine.training_errors as f64 / machine.rows as f64;
+                assert!(part < 0.35, "seed {seed}, limit {limit:e}: {part} wrong");
+                assert!(machine.evidence.certificate().is_some(), "seed {seed}, limit {limit:e}");
+            }
+        }
+    }
+}
+
+/// The most support vectors of a machine beside the fewest.
+fn unfairness(model: &Model) -> f64 {
+    let sizes = model.machines().iter().map(|machine| machine.support.len() as f64);
+    sizes.clone().fold(0.0, f64::max) / sizes.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn no_machine_takes_the_time_of_those_to_come() {
+    let data = data(3);
+    let (fair, _) = fit(&data, 1e7, true);
+    assert!(unfairness(&fair) < 4.0, "{}", unfairness(&fair));
+    // Negative control: where nothing is reserved, the first machine takes all.
+    let (unfair, _) = fit(&data, 1e7, false);
+    assert!(unfairness(&unfair) > 4.0, "{}", unfairness(&unfair));
+}
+
+#[test]
+fn a_limit_on_time_leaves_room_for_the_end_and_for_machines_to_come() {
+    let progress = |done, to_end, reserved| Progress { work: Work { done, to_end }, reserved, ..Progress::default() };
+    assert!(!progress(0.0, 0.0, 0.0).is_over(0.6) && progress(0.0, 0.0, 0.0).is_over(1.0));
+    assert!(!progress(10.0, 6.0, 0.0).is_over(0.6) && progress(10.0, 7.0, 0.0).is_over(0.6));
+    assert!(!progress(10.0, 0.0, 0.3).is_over(0.6) && progress(10.0, 0.0, 0.5).is_over(0.6));
+    // Work that nobody has counted says nothing of the end.
+    assert!(!progress(0.0, 7.0, 0.0).is_over(0.6));
+}
+
+#[test]
+fn time_before_the_first_poll_is_no_measure_of_work() {
+    let seconds = Duration::from_secs;
+    let work = Work { done: 1.0, to_end: 1.0 };
+    let progress = Progress { work, ..Progress::default() };
+    let mut limit = TimeLimit::new(seconds(10));
+    assert!(!limit.is_over(seconds(4), &progress));
+    assert_eq!(limit.spent(seconds(7)), 0.5);
+    assert!(!limit.is_over(seconds(6), &progress) && limit.is_over(seconds(7), &progress));
+    assert!(TimeLimit::new(Duration::ZERO).is_over(Duration::ZERO, &Progress::default()));
+}
