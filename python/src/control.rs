@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use maxmargin::{Checkpoint, Control, Progress, Stop, TimeLimit};
+use maxmargin::{Checkpoint, Control, Progress, Stop};
 
 use crate::door::Line;
 
@@ -24,7 +24,7 @@ pub(crate) struct Attended {
     line: Arc<Line>,
     started: Instant,
     told: Instant,
-    limit: Option<TimeLimit>,
+    limit: Option<Duration>,
     polls: u64,
     stride: u64,
     history: Vec<Entry>,
@@ -47,7 +47,7 @@ impl Attended {
             line: Arc::clone(line),
             started: now,
             told: now,
-            limit: limit.map(TimeLimit::new),
+            limit,
             polls: 0,
             stride: 1,
             history: Vec::new(),
@@ -91,7 +91,7 @@ impl Control for Attended {
         if self.line.interrupted() {
             return self.stop(Stop::Interrupted);
         }
-        if self.limit.as_mut().is_some_and(|limit| limit.is_over(elapsed, &progress)) {
+        if self.spent().is_some_and(|spent| progress.is_over(spent)) {
             // One machine that has used its part of the time is not the end.
             let is_last = progress.reserved == 0.0;
             return if is_last { self.stop(Stop::TimeLimit) } else { ControlFlow::Break(Stop::TimeLimit) };
@@ -104,7 +104,8 @@ impl Control for Attended {
     }
 
     fn spent(&self) -> Option<f64> {
-        self.limit.map(|limit| limit.spent(self.started.elapsed()))
+        let part = |limit| self.started.elapsed().div_duration_f64(limit);
+        self.limit.map(|limit| if limit.is_zero() { f64::INFINITY } else { part(limit) })
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use maxmargin::error::bytes as shown_bytes;
-use maxmargin::{Checkpoint, Control, Progress, Stop, TimeLimit};
+use maxmargin::{Checkpoint, Control, Progress, Stop};
 use maxmargin_io::{ReadControl, ReadProgress};
 
 use crate::checkpoint_file::Keeper;
@@ -30,7 +30,7 @@ type LastWords = Box<dyn FnOnce(Progress, Duration, bool) + Send>;
 pub(crate) struct Watch {
     bar: ProgressBar,
     started: Instant,
-    limit: Option<TimeLimit>,
+    limit: Option<Duration>,
     /// When it was last polled, and what was said.
     polled: (Instant, Progress),
     drawn: Instant,
@@ -121,7 +121,7 @@ impl Watch {
         Watch {
             bar: line(quiet),
             started,
-            limit: limit.map(TimeLimit::new),
+            limit,
             polled: (started, Progress::default()),
             drawn: started,
             pace: None,
@@ -222,7 +222,7 @@ impl Control for Watch {
             return self.stop(Stop::Interrupted);
         }
         let elapsed = now - self.started;
-        if self.limit.as_mut().is_some_and(|limit| limit.is_over(elapsed, &progress)) {
+        if self.spent().is_some_and(|spent| progress.is_over(spent)) {
             // One machine that has used its part of the time is not the end.
             let is_last = progress.reserved == 0.0;
             return if is_last { self.stop(Stop::TimeLimit) } else { ControlFlow::Break(Stop::TimeLimit) };
@@ -240,7 +240,8 @@ impl Control for Watch {
     }
 
     fn spent(&self) -> Option<f64> {
-        self.limit.map(|limit| limit.spent(self.started.elapsed()))
+        let part = |limit| self.started.elapsed().div_duration_f64(limit);
+        self.limit.map(|limit| if limit.is_zero() { f64::INFINITY } else { part(limit) })
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {

@@ -1,7 +1,6 @@
 //! How a caller watches a solver and stops it: progress, interrupts and limits come in here, and nowhere else.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +61,8 @@ pub struct Progress {
     pub gap: Option<f64>,
     /// The work so far and the work to an end. A limit on time has to leave room for the end.
     pub work: Work,
+    /// The part of a limit on time that a unit of work takes at the end; 0 where that is not known.
+    pub price: f64,
     /// The part of a limit on time, from 0 to 1, that belongs to machines that have not begun.
     pub reserved: f64,
 }
@@ -70,40 +71,10 @@ impl Progress {
     /// Whether a solver has to end now, when this part of a limit on time has passed:
     ///
     /// ```text
-    /// spent · (1 + to_end / done) ≥ 1 − reserved
+    /// spent + price · to_end ≥ 1 − reserved
     /// ```
     pub fn is_over(&self, spent: f64) -> bool {
-        let Work { done, to_end } = self.work;
-        let end = if done > 0.0 { to_end.max(0.0) / done } else { 0.0 };
-        spent * (1.0 + end) >= 1.0 - self.reserved
-    }
-}
-
-/// A limit on time, for a control that has a clock.
-#[derive(Clone, Copy, Debug)]
-pub struct TimeLimit {
-    limit: Duration,
-    /// Time from the start to the first poll. Data is laid out for products in it, which is no measure of how long work takes.
-    first_poll: Option<Duration>,
-}
-
-impl TimeLimit {
-    /// A limit that counts from the start of the control's clock.
-    pub fn new(limit: Duration) -> Self {
-        TimeLimit { limit, first_poll: None }
-    }
-
-    /// Whether a solver that said this has to end. Every poll has to ask, because the first one is remembered.
-    pub fn is_over(&mut self, elapsed: Duration, progress: &Progress) -> bool {
-        self.first_poll.get_or_insert(elapsed);
-        progress.is_over(self.spent(elapsed))
-    }
-
-    /// The part of the time from the first poll to the limit that has passed.
-    pub fn spent(&self, elapsed: Duration) -> f64 {
-        let before = self.first_poll.unwrap_or_default();
-        let left = self.limit.saturating_sub(before);
-        if left.is_zero() { f64::INFINITY } else { elapsed.saturating_sub(before).as_secs_f64() / left.as_secs_f64() }
+        spent + self.price * self.work.to_end >= 1.0 - self.reserved
     }
 }
 

@@ -2,11 +2,10 @@
 #![allow(clippy::unwrap_used)] // all of this file is tests
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::{Gamma, KernelParams};
-use maxmargin::{Control, Model, Progress, Stop, TimeLimit, TrainingParams, Work, Workers};
+use maxmargin::{Control, Model, Progress, Stop, TrainingParams, Work, Workers};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -15,6 +14,8 @@ const ROWS: usize = 1_500;
 const CLASSES: usize = 4;
 /// What a kernel value costs in a certificate.
 const OF_ENDING: f64 = 2.5;
+/// Work of one step of 16 variables with 3,000 rows, and what it adds to the end. A step that is begun is not broken off.
+const LEAST_STEP: f64 = 16.0 * 3_000.0 * (1.0 + OF_ENDING);
 
 /// A clock whose time is the work that was done.
 struct Clock {
@@ -37,16 +38,16 @@ impl Control for Clock {
     }
 }
 
-/// Classes around the corners of a square, near enough to each other that many rows are support vectors.
+/// Classes around four corners of a cube, all as far from each other, and near enough that many rows are support vectors.
 fn data(seed: u64) -> Dataset {
     let mut generator = Pcg64::seed_from_u64(seed);
     let (mut numbers, mut labels) = (vec![], vec![]);
     for k in 0..ROWS * CLASSES {
-        let (x, y) = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)][k % CLASSES];
-        numbers.extend([x + 1.3 * generator.random::<f64>(), y + 1.3 * generator.random::<f64>()]);
+        let corner = [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]][k % CLASSES];
+        numbers.extend(corner.map(|place: f64| place + 1.8 * generator.random::<f64>()));
         labels.push(Label::new(["a", "b", "c", "d"][k % CLASSES]));
     }
-    Dataset::new(Matrix::dense(ROWS * CLASSES, 2, numbers).unwrap(), Labels::new(labels)).unwrap()
+    Dataset::new(Matrix::dense(ROWS * CLASSES, 3, numbers).unwrap(), Labels::new(labels)).unwrap()
 }
 
 /// The model at a limit, and all work: what the clock saw, and the end of the last machine.
@@ -64,11 +65,11 @@ fn fit(data: &Dataset, limit: f64, is_fair: bool) -> (Model, f64) {
 fn several_classes_do_not_overrun_a_limit_on_time_and_all_machines_are_of_use() {
     for seed in [1, 2] {
         let data = data(seed);
-        for limit in [2.5e6, 1e7, 4e7] {
+        for limit in [1e7, 1.5e7, 2e7] {
             let (model, work) = fit(&data, limit, true);
             println!("seed {seed}, limit {limit:e}: {work:e}, {}", model.stop().name());
             assert_eq!(model.stop(), Stop::TimeLimit, "seed {seed}, limit {limit:e}");
-            assert!(work <= 1.05 * limit, "seed {seed}, limit {limit:e}: {work:e}");
+            assert!(work <= 1.05 * limit + LEAST_STEP, "seed {seed}, limit {limit:e}: {work:e}");
             for machine in model.machines() {
                 let part = machine.training_errors as f64 / machine.rows as f64;
                 assert!(part < 0.35, "seed {seed}, limit {limit:e}: {part} wrong");
@@ -96,22 +97,12 @@ fn no_machine_takes_the_time_of_those_to_come() {
 
 #[test]
 fn a_limit_on_time_leaves_room_for_the_end_and_for_machines_to_come() {
-    let progress = |done, to_end, reserved| Progress { work: Work { done, to_end }, reserved, ..Progress::default() };
-    assert!(!progress(0.0, 0.0, 0.0).is_over(0.6) && progress(0.0, 0.0, 0.0).is_over(1.0));
-    assert!(!progress(10.0, 6.0, 0.0).is_over(0.6) && progress(10.0, 7.0, 0.0).is_over(0.6));
-    assert!(!progress(10.0, 0.0, 0.3).is_over(0.6) && progress(10.0, 0.0, 0.5).is_over(0.6));
-    // Work that nobody has counted says nothing of the end.
-    assert!(!progress(0.0, 7.0, 0.0).is_over(0.6));
-}
-
-#[test]
-fn time_before_the_first_poll_is_no_measure_of_work() {
-    let seconds = Duration::from_secs;
-    let work = Work { done: 1.0, to_end: 1.0 };
-    let progress = Progress { work, ..Progress::default() };
-    let mut limit = TimeLimit::new(seconds(10));
-    assert!(!limit.is_over(seconds(4), &progress));
-    assert_eq!(limit.spent(seconds(7)), 0.5);
-    assert!(!limit.is_over(seconds(6), &progress) && limit.is_over(seconds(7), &progress));
-    assert!(TimeLimit::new(Duration::ZERO).is_over(Duration::ZERO, &Progress::default()));
+    let work = |to_end| Work { done: 10.0, to_end };
+    let progress = |to_end, reserved| Progress { work: work(to_end), price: 0.1, reserved, ..Progress::default() };
+    assert!(!progress(0.0, 0.0).is_over(0.6) && progress(0.0, 0.0).is_over(1.0));
+    assert!(!progress(3.0, 0.0).is_over(0.6) && progress(5.0, 0.0).is_over(0.6));
+    assert!(!progress(0.0, 0.3).is_over(0.6) && progress(0.0, 0.5).is_over(0.6));
+    assert!(progress(3.0, 0.3).is_over(0.6));
+    // Where nobody knows the price of work, the end takes no time.
+    assert!(!Progress { work: work(9.0), ..Progress::default() }.is_over(0.6));
 }

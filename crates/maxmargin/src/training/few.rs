@@ -16,14 +16,11 @@ const FEW_ROWS: usize = 4_096;
 const ONE_OF: usize = 4;
 
 /// The part of the work left that a beginning plans with. A larger part leaves less for what was not foreseen.
-const OF_LEFT: f64 = 0.9;
+const OF_LEFT: f64 = 0.85;
 /// How many times more rows have to be affordable for a beginning to be found anew.
 const WORTH_IT: f64 = 1.25;
 /// The least part of some rows that counts as support vectors, when the end is foreseen.
 const LEAST_SUPPORT: f64 = 0.05;
-
-/// Rows whose kernel values are computed to see how long that takes: this many of the first times this many of the second.
-const MEASURED: (usize, usize) = (4_096, 64);
 
 /// Rows that stand in for all when nothing was found in time: of a kernel machine, whose certificate costs this many kernel values for
 /// each row at most; and of a linear one, of which fewer are taken when they are long.
@@ -48,10 +45,6 @@ pub(super) fn begin(
 ) -> Start {
     let (all, most) = (problem.len(), FEW_ROWS.min(problem.len() / ONE_OF));
     if kind != SolverKind::BlockSmo || all <= solver::WHOLE_ROWS || !has_part(problem) {
-        return Start::Scratch;
-    }
-    if let ControlFlow::Break(stop) = measure(problem, control) {
-        control.stop_at(stop);
         return Start::Scratch;
     }
     let end_of = |rows: f64| solver::OF_ENDING * rows * all as f64;
@@ -86,23 +79,6 @@ pub(super) fn begin(
         }
         rows = next;
     }
-}
-
-/// Computes some kernel values for the time that they take, where no machine has worked yet. The first of them lays out the data, which the
-/// clock should not count as work; so it comes before the first poll.
-fn measure(problem: &MarginProblem<'_>, control: &mut Booked<'_>) -> ControlFlow<Stop> {
-    if !control.is_new() {
-        return ControlFlow::Continue(());
-    }
-    let of_places = |few: usize| -> Vec<usize> {
-        spread(few, problem.len()).into_iter().map(|place| problem.rows()[place]).collect()
-    };
-    let (left, right) = (of_places(MEASURED.0), of_places(MEASURED.1));
-    problem.gram().product(&left[..1], &right, &vec![1.0; right.len()]);
-    control.poll(Progress::default())?;
-    problem.gram().product(&left, &right, &vec![1.0; right.len()]);
-    control.add(solver::OF_ENDING * left.len() as f64 * right.len() as f64);
-    ControlFlow::Continue(())
 }
 
 /// Where a limit on time came before anything was found, the solution of few rows takes the place of none: a decision function that is 0

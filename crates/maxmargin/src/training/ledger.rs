@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use crate::control::{Control, Progress, Stop, Work};
+use crate::kernel::Gram;
 use crate::relay::MachineControl;
 use crate::solver::{Snapshot, SolverKind};
 
@@ -11,25 +12,51 @@ use crate::solver::{Snapshot, SolverKind};
 /// share, so that a training that is resumed often gets on. A larger part is fairer; with a smaller one machines to come have less time.
 const SHARED_ON_RESUME: f64 = 0.5;
 
+/// Rows whose kernel values are computed to see how long that takes: all of the first with all of the second. With more of them the time is
+/// known better, and more of it is gone.
+const MEASURED: (usize, usize) = (4_096, 64);
+
+/// What a kernel value takes in double precision, beside one in single precision.
+const OF_DOUBLE: f64 = 2.0;
+
 /// The work that all machines of a training have done.
 pub(super) struct Ledger {
     done: Mutex<f64>,
-    /// Machines that work at the same time.
-    at_once: f64,
+    /// The part of a limit on time that a unit of work takes at the end; 0 where that is not known.
+    price: f64,
     /// The part of a limit on time that machines share by their rows.
     shared: f64,
 }
 
 impl Ledger {
-    /// Nothing is done yet, and machines follow each other.
+    /// Nothing is done yet.
     pub(super) fn new(is_resumed: bool) -> Self {
         let shared = if is_resumed { SHARED_ON_RESUME } else { 1.0 };
-        Ledger { done: Mutex::new(0.0), at_once: 1.0, shared }
+        Ledger { done: Mutex::new(0.0), price: 0.0, shared }
     }
 
-    /// Nothing is done yet, and this many machines work at the same time.
-    pub(super) fn side_by_side(&self, threads: usize) -> Self {
-        Ledger { done: Mutex::new(0.0), at_once: threads as f64, shared: self.shared }
+    /// Sees what work costs, under a limit on time: computes some kernel values as a certificate does, between two looks at the control. The first
+    /// of them lays out the data, which counts as none.
+    pub(super) fn measure(&mut self, gram: Gram<'_>, rows: usize, control: &mut dyn Control) {
+        if control.spent().is_none() {
+            return;
+        }
+        let places = |few: usize| -> Vec<usize> { (0..few.min(rows)).map(|k| k * rows / few.min(rows)).collect() };
+        let (left, right) = (places(MEASURED.0), places(MEASURED.1));
+        let ones = vec![1.0; right.len()];
+        gram.product(&left[..1], &right, &ones);
+        let before = control.spent();
+        gram.product(&left, &right, &ones);
+        let work = OF_DOUBLE * (left.len() * right.len()) as f64;
+        let done = self.add(work);
+        // Whoever wants to break can do so at the next poll.
+        let _ = control.poll(Progress {
+            work: Work { done, to_end: 0.0 },
+            reserved: -f64::INFINITY,
+            ..Progress::default()
+        });
+        let took = control.spent().zip(before).map_or(0.0, |(after, before)| after - before);
+        self.price = if took.is_finite() { took.max(0.0) / work } else { 0.0 };
     }
 
     /// For each machine, in the order in which they begin, the part of a limit on time that belongs to those after it. The parts are
@@ -72,21 +99,8 @@ impl<'a> Booked<'a> {
         let new = if own.done < self.own.done { own.done } else { own.done - self.own.done };
         // Who does not count says 0, which is no new search.
         let done = self.ledger.add(if own.done > 0.0 { new } else { 0.0 });
-        if own.done > 0.0 {
-            self.own = own;
-        }
-        // The end is the machine's own. Others that work at the same time slow it down, in the unit of all work.
-        Work { done, to_end: own.to_end * self.ledger.at_once }
-    }
-
-    /// Books work that no solver has counted.
-    pub(super) fn add(&self, work: f64) {
-        self.ledger.add(work);
-    }
-
-    /// Whether nothing was booked yet by any machine, so that nobody knows how long work takes.
-    pub(super) fn is_new(&self) -> bool {
-        self.ledger.add(0.0) == 0.0
+        self.own = Work { done: if own.done > 0.0 { own.done } else { self.own.done }, to_end: own.to_end };
+        Work { done, to_end: own.to_end }
     }
 
     /// Every poll from now on breaks for this reason.
@@ -106,7 +120,7 @@ impl Control for Booked<'_> {
             return ControlFlow::Break(stop);
         }
         let work = self.book(progress.work);
-        self.inner.poll(Progress { work, reserved: self.reserved, ..progress })
+        self.inner.poll(Progress { work, price: self.ledger.price, reserved: self.reserved, ..progress })
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {
@@ -118,9 +132,8 @@ impl Control for Booked<'_> {
     }
 
     fn work_left(&self) -> Option<f64> {
-        let (spent, done) = (self.inner.spent()?, self.ledger.add(0.0));
-        let left = done * ((1.0 - self.reserved) / spent - 1.0) / self.ledger.at_once;
-        (spent > 0.0 && done > 0.0).then_some(left.max(0.0))
+        let (spent, price) = (self.inner.spent()?, self.ledger.price);
+        (price > 0.0).then(|| ((1.0 - self.reserved - spent) / price).max(0.0))
     }
 
     fn keep_snapshot(&mut self, snapshot: Snapshot) {

@@ -319,8 +319,7 @@ impl Training {
     ) -> Result<Broken, Error> {
         let count = shared.pairings.len();
         let alone = Workers::none();
-        let ledger = shared.ledger.side_by_side(shared.workers.threads());
-        let one = Shared { workers: &alone, ledger: &ledger, ..*shared };
+        let one = Shared { workers: &alone, ..*shared };
         let settings = Settings { memory: self.memory_side_by_side(shared), ..self.params.settings.clone() };
         // The largest first, so that none is left for the end.
         let mut waiting = groups.waiting(checkpoint);
@@ -328,7 +327,7 @@ impl Training {
         let size = |group: &usize| groups.numbers(*group).map(|number| shared.pairings[number].rows(&sizes)).sum();
         waiting.sort_by_cached_key(|group| std::cmp::Reverse::<usize>(size(group)));
         let tasks = tasks(&waiting, |group| size(&group));
-        let reserved = ledger.reserved(tasks.iter().map(|task| waiting[task.clone()].iter().map(size).sum()));
+        let reserved = shared.ledger.reserved(tasks.iter().map(|task| waiting[task.clone()].iter().map(size).sum()));
         // Most machines begin from scratch, and need no copy of their state.
         let scratch = MachineState::scratch();
         let untouched = |state: &MachineState| match state {

@@ -24,7 +24,7 @@ use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
-use crate::kernel::{Centre, Kernel, KernelFunction, KernelParams, Points};
+use crate::kernel::{Centre, Gram, Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Model, ModelParts, Multiclass, Pairing};
 use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
@@ -39,10 +39,15 @@ use finish::finish;
 pub(crate) use finish::training_errors;
 pub(crate) use joint::joint_problem;
 use ledger::{Booked, Ledger};
-use machines::{Group, Shared, pays_side_by_side};
+use machines::{Broken, Group, Shared, pays_side_by_side};
 pub(crate) use network::network_errors;
 pub use params::{Penalty, TrainingParams};
 use verdict::{in_units, settle};
+
+/// How often machines that had too little time may go on, with what others leave to them, and the part of a limit on time from which on that does
+/// not pay.
+const MOST_ROUNDS: usize = 4;
+const TIME_FOR_MORE: f64 = 0.85;
 
 /// Checked parameters.
 #[derive(Clone, Debug)]
@@ -206,7 +211,8 @@ impl Training {
         }
         let pairings = parts.pairings();
         let of_class = rows_of_classes(&parts, labels.codes(), weights.as_deref());
-        let ledger = Ledger::new(matches!(beginning, Beginning::Checkpoint(_)));
+        let mut ledger = Ledger::new(matches!(beginning, Beginning::Checkpoint(_)));
+        let unmeasured = Ledger::new(false);
         let mut shared = Shared {
             data,
             of_class: of_class.as_ref(),
@@ -218,7 +224,7 @@ impl Training {
             workers,
             pairings: &pairings,
             values: None,
-            ledger: &ledger,
+            ledger: &unmeasured,
         };
         if network {
             self.fit_network(&shared, &mut parts, control)?;
@@ -235,10 +241,33 @@ impl Training {
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
         let groups = self.groups(&shared, &parts)?;
         let side_by_side = pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
-        let broken = match side_by_side {
-            true => self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, control)?,
-            false => self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?,
-        };
+        // Side by side, each machine has one thread.
+        let alone = Workers::none();
+        let team = if side_by_side { &alone } else { workers };
+        if !kernel.is_linear() {
+            ledger.measure(Gram::new(&kernel, &points, team), data.rows(), control);
+        }
+        let shared = Shared { ledger: &ledger, ..shared };
+        let mut broken = Broken::new();
+        for _ in 0..MOST_ROUNDS {
+            broken = if side_by_side {
+                self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, control)?
+            } else {
+                self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?
+            };
+            let has_time = control.spent().is_some_and(|spent| spent < TIME_FOR_MORE);
+            let is_late = |finished: &FinishedMachine| finished.machine.stop == Stop::TimeLimit;
+            if !has_time || broken.is_empty() || !broken.values().all(|finished| is_late(finished)) {
+                break;
+            }
+            // Machines that needed less than their part of the time leave it to those that needed more.
+            for (&number, finished) in &broken {
+                let state = &mut checkpoint.machines[number];
+                if !matches!(state, MachineState::Running { .. }) {
+                    *state = finished.to_go_on(params.task);
+                }
+            }
+        }
         let mut states = checkpoint.machines;
         broken.into_iter().for_each(|(number, finished)| states[number] = MachineState::Finished(finished));
         assemble(&mut parts, states, &points, workers);

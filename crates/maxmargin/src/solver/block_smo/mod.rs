@@ -370,6 +370,8 @@ impl<'a, T: Real> Engine<'a, T> {
         let mut gap = None;
         // The least primal objective so far, and where it was: wanted where a limit on time may come before the end.
         let (is_limited, mut best) = (control.spent().is_some(), None::<(f64, Vec<f64>)>);
+        // Whether α is ahead of u, because a step was broken off.
+        let mut is_torn = false;
         let begun = self.begin(control);
         let stop = loop {
             if let ControlFlow::Break(stop) = begun {
@@ -377,7 +379,7 @@ impl<'a, T: Real> Engine<'a, T> {
             }
             self.refresh();
             let levels = self.view().levels(self.active());
-            if self.walk.blocks.is_multiple_of(GAP_EVERY) {
+            if is_limited || self.walk.blocks.is_multiple_of(GAP_EVERY) {
                 gap = Some(self.problem.gap(&self.alpha, &self.gradient())).filter(|gap| gap.is_finite());
                 // A decision function that is 0 everywhere is of no use, whatever its objective.
                 let is_kept = is_limited && self.alpha.iter().any(|&alpha| alpha > 0.0);
@@ -413,7 +415,10 @@ impl<'a, T: Real> Engine<'a, T> {
                     let (stop, iterations) = (Stop::Converged, walk.steps);
                     return End::Solution(DualSolution { alpha, gradient, stop, iterations });
                 }
-                ControlFlow::Break(Some(stop)) => break stop,
+                ControlFlow::Break(Some(stop)) => {
+                    is_torn = true;
+                    break stop;
+                }
                 ControlFlow::Break(None) => {
                     return End::HandedOver { alpha: self.alpha, iterations: self.walk.steps };
                 }
@@ -421,7 +426,10 @@ impl<'a, T: Real> Engine<'a, T> {
         };
         if stop == Stop::TimeLimit
             && let Some((least, alpha)) = best
-            && self.primal(Some(self.problem.gap(&self.alpha, &self.gradient()))).is_none_or(|primal| primal > least)
+            && (is_torn
+                || self
+                    .primal(Some(self.problem.gap(&self.alpha, &self.gradient())))
+                    .is_none_or(|primal| primal > least))
         {
             self.alpha = alpha;
         }
