@@ -13,8 +13,8 @@ use crate::solver::{Snapshot, SolverKind};
 const SHARED_ON_RESUME: f64 = 0.5;
 
 /// Rows whose kernel values are computed to see how long that takes: all of the first with all of the second. With more of them the time is
-/// known better, and more of it is gone.
-const MEASURED: (usize, usize) = (4_096, 64);
+/// known better, and more of it is gone. With fewer of the second, to lay out the first takes too large a part of the time.
+const MEASURED: (usize, usize) = (1_024, 512);
 
 /// What a kernel value takes in double precision, beside one in single precision.
 const OF_DOUBLE: f64 = 2.0;
