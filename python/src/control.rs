@@ -91,8 +91,10 @@ impl Control for Attended {
         if self.line.interrupted() {
             return self.stop(Stop::Interrupted);
         }
-        if self.limit.is_some_and(|limit| progress.is_over(elapsed, limit)) {
-            return self.stop(Stop::TimeLimit);
+        if self.spent().is_some_and(|spent| progress.is_over(spent)) {
+            // One machine that has used its part of the time is not the end.
+            let is_last = progress.reserved == 0.0;
+            return if is_last { self.stop(Stop::TimeLimit) } else { ControlFlow::Break(Stop::TimeLimit) };
         }
         if now - self.told >= TOLD_EVERY {
             self.told = now;
@@ -101,8 +103,9 @@ impl Control for Attended {
         ControlFlow::Continue(())
     }
 
-    fn is_limited(&self) -> bool {
-        self.limit.is_some()
+    fn spent(&self) -> Option<f64> {
+        let part = |limit| self.started.elapsed().div_duration_f64(limit);
+        self.limit.map(|limit| if limit.is_zero() { f64::INFINITY } else { part(limit) })
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {

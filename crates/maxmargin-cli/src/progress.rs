@@ -31,8 +31,6 @@ pub(crate) struct Watch {
     bar: ProgressBar,
     started: Instant,
     limit: Option<Duration>,
-    /// Time from the start to the first poll.
-    first_poll: Option<Duration>,
     /// When it was last polled, and what was said.
     polled: (Instant, Progress),
     drawn: Instant,
@@ -124,7 +122,6 @@ impl Watch {
             bar: line(quiet),
             started,
             limit,
-            first_poll: None,
             polled: (started, Progress::default()),
             drawn: started,
             pace: None,
@@ -225,10 +222,10 @@ impl Control for Watch {
             return self.stop(Stop::Interrupted);
         }
         let elapsed = now - self.started;
-        // What comes before the first poll (data laid out for products) is no measure of what the end costs.
-        let before = *self.first_poll.get_or_insert(elapsed);
-        if self.limit.is_some_and(|limit| progress.is_over(elapsed - before, limit.saturating_sub(before))) {
-            return self.stop(Stop::TimeLimit);
+        if self.spent().is_some_and(|spent| progress.is_over(spent)) {
+            // One machine that has used its part of the time is not the end.
+            let is_last = progress.reserved == 0.0;
+            return if is_last { self.stop(Stop::TimeLimit) } else { ControlFlow::Break(Stop::TimeLimit) };
         }
         if now - self.drawn >= REDRAW {
             self.drawn = now;
@@ -242,8 +239,9 @@ impl Control for Watch {
         ControlFlow::Continue(())
     }
 
-    fn is_limited(&self) -> bool {
-        self.limit.is_some()
+    fn spent(&self) -> Option<f64> {
+        let part = |limit| self.started.elapsed().div_duration_f64(limit);
+        self.limit.map(|limit| if limit.is_zero() { f64::INFINITY } else { part(limit) })
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {

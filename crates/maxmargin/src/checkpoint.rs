@@ -54,6 +54,16 @@ pub struct FinishedMachine {
     pub expansion: ByRow,
 }
 
+impl FinishedMachine {
+    /// Where a machine that was broken off goes on: at its α, which have a sign in a regression only.
+    pub(crate) fn to_go_on(&self, task: Task) -> MachineState {
+        let alpha = |coefficient: f64| if task.is_regression() { coefficient } else { coefficient.abs() };
+        let alpha = self.expansion.pairs().map(|(row, coefficient)| (row, alpha(coefficient))).collect();
+        let point = self.machine.weights.clone().map(|weights| (weights, self.machine.bias));
+        MachineState::Untouched { alpha, point }
+    }
+}
+
 /// A number for each of some training rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ByRow {

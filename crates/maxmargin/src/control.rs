@@ -1,7 +1,6 @@
 //! How a caller watches a solver and stops it: progress, interrupts and limits come in here, and nowhere else.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +39,15 @@ impl Stop {
     }
 }
 
+/// Work of a solver, or of a whole training, in kernel values of single precision. What else takes time is counted by how many of those it lasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// The work so far. It is 0 where the solver does not count.
+    pub done: f64,
+    /// The work that an end would take now, certificate included.
+    pub to_end: f64,
+}
+
 /// What a solver says of itself between two steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
@@ -51,14 +59,22 @@ pub struct Progress {
     pub violation: Option<f64>,
     /// The duality gap, where the solver knows it.
     pub gap: Option<f64>,
-    /// What it would cost to end now, with a certificate, as a part of the work so far: a limit on time has to leave room for it.
-    pub ending: f64,
+    /// The work so far and the work to an end. A limit on time has to leave room for the end.
+    pub work: Work,
+    /// The part of a limit on time that a unit of work takes at the end; 0 where that is not known.
+    pub price: f64,
+    /// The part of a limit on time, from 0 to 1, that belongs to machines that have not begun.
+    pub reserved: f64,
 }
 
 impl Progress {
-    /// Whether a limit on time is reached, with what the end costs.
-    pub fn is_over(&self, elapsed: Duration, limit: Duration) -> bool {
-        elapsed.as_secs_f64() * (1.0 + self.ending.max(0.0)) >= limit.as_secs_f64()
+    /// Whether a solver has to end now, when this part of a limit on time has passed:
+    ///
+    /// ```text
+    /// spent + price · to_end ≥ 1 − reserved
+    /// ```
+    pub fn is_over(&self, spent: f64) -> bool {
+        spent + self.price * self.work.to_end >= 1.0 - self.reserved
     }
 }
 
@@ -77,10 +93,15 @@ pub trait Control: Send {
         false
     }
 
-    /// Whether it may break before the solver is done, at a limit on time. Then a training begins with some of its rows, so that what it
-    /// has at that moment is of use.
-    fn is_limited(&self) -> bool {
-        false
+    /// The part of a limit on time that has passed; `None` without a limit. Under a limit a training begins with some of its rows, so that
+    /// what it has when it is broken off is of use.
+    fn spent(&self) -> Option<f64> {
+        None
+    }
+
+    /// The work that a limit on time leaves to a machine of a training, its end included; `None` where that is not known.
+    fn work_left(&self) -> Option<f64> {
+        None
     }
 
     /// Receives where a solver is, when it was wanted and the solver can tell. In a training, what arrives is a

@@ -68,7 +68,7 @@ pub mod worked;
 pub mod workers;
 
 pub use checkpoint::Checkpoint;
-pub use control::{Control, Progress, Stop, Unattended};
+pub use control::{Control, Progress, Stop, Unattended, Work};
 pub use data::Dataset;
 pub use error::Error;
 pub use model::Model;

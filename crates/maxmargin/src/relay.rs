@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use crate::control::{Control, Progress, Stop};
@@ -26,32 +26,55 @@ pub(crate) enum Event<R> {
 }
 
 enum Message<R> {
-    Progress(Progress),
+    Progress { number: usize, progress: Progress },
     Done { number: usize, result: R },
 }
 
 /// What a machine sees of the control: it says how far it is when somebody listens, and learns whether to stop.
 struct Relay<'a, R> {
+    number: usize,
     sender: Sender<Message<R>>,
     heard: &'a AtomicBool,
-    stop: &'a OnceLock<Stop>,
+    /// Why all tasks are to stop, and why this one is.
+    stop: [&'a OnceLock<Stop>; 2],
+    spent: &'a Spent,
+}
+
+/// The part of a limit on time that had passed at the last word that was heard.
+struct Spent {
     is_limited: bool,
+    bits: AtomicU64,
+}
+
+impl Spent {
+    fn of(control: &dyn Control) -> Self {
+        let spent = control.spent();
+        Spent { is_limited: spent.is_some(), bits: AtomicU64::new(spent.unwrap_or(0.0).to_bits()) }
+    }
+
+    fn update(&self, control: &dyn Control) {
+        self.bits.store(control.spent().unwrap_or(0.0).to_bits(), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> Option<f64> {
+        self.is_limited.then(|| f64::from_bits(self.bits.load(Ordering::Relaxed)))
+    }
 }
 
 impl<R: Send> Control for Relay<'_, R> {
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
-        if let Some(&stop) = self.stop.get() {
+        if let Some(&stop) = self.stop.into_iter().find_map(OnceLock::get) {
             return ControlFlow::Break(stop);
         }
         // One word at a time, so that a slow listener is not talked over.
         if self.heard.swap(false, Ordering::Relaxed) {
-            let _ = self.sender.send(Message::Progress(progress));
+            let _ = self.sender.send(Message::Progress { number: self.number, progress });
         }
         ControlFlow::Continue(())
     }
 
-    fn is_limited(&self) -> bool {
-        self.is_limited
+    fn spent(&self) -> Option<f64> {
+        self.spent.get()
     }
 }
 
@@ -72,12 +95,14 @@ pub(crate) fn run<R: Send>(
 ) {
     let (heard, stop) = (AtomicBool::new(true), OnceLock::new());
     let (sender, receiver) = channel();
-    let (heard, stop, work, is_limited) = (&heard, &stop, &work, control.is_limited());
+    let stops: Vec<OnceLock<Stop>> = sizes.iter().map(|_| OnceLock::new()).collect();
+    let spent = Spent::of(control);
+    let (heard, stop, work, spent) = (&heard, &stop, &work, &spent);
     workers.in_scope(|scope| {
-        for number in 0..sizes.len() {
+        for (number, own) in stops.iter().enumerate() {
             let sender = sender.clone();
             scope.spawn(move |_| {
-                let mut relay = Relay { sender, heard, stop, is_limited };
+                let mut relay = Relay { number, sender, heard, stop: [stop, own], spent };
                 let result = work(number, &mut relay);
                 let _ = relay.sender.send(Message::Done { number, result });
             });
@@ -86,13 +111,17 @@ pub(crate) fn run<R: Send>(
         let (mut finished, count) = (0, sizes.iter().sum::<usize>());
         for message in receiver {
             match message {
-                Message::Progress(progress) => {
+                Message::Progress { number, progress } => {
                     let machine = (finished.min(count - 1), count);
-                    if let ControlFlow::Break(reason) = control.poll(Progress { machine, ..progress })
-                        && stop.set(reason).is_ok()
-                    {
-                        hear(Event::Broke, control);
+                    if let ControlFlow::Break(reason) = control.poll(Progress { machine, ..progress }) {
+                        // A task that has used its part of the time ends alone.
+                        let ends_alone = reason == Stop::TimeLimit && progress.reserved > 0.0;
+                        let is_new = if ends_alone { &stops[number] } else { stop }.set(reason).is_ok();
+                        if is_new && !ends_alone {
+                            hear(Event::Broke, control);
+                        }
                     }
+                    spent.update(control);
                     heard.store(true, Ordering::Relaxed);
                 }
                 Message::Done { number, result } => {

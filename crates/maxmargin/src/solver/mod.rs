@@ -62,7 +62,7 @@ use crate::control::{Control, Stop};
 use crate::error::Error;
 use crate::model::Activation;
 use crate::problem::{DualProblem, FromNu, MarginProblem, Norm, Recovered};
-pub(crate) use block_smo::{WHOLE_ROWS, own_bytes, shared_bytes};
+pub(crate) use block_smo::{OF_ENDING, WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
 pub(crate) use choose::choose_silently;
 pub(crate) use chunks::solve_by_chunks;

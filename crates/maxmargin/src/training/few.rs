@@ -1,19 +1,32 @@
-//! What a training has to show when a limit on time breaks it off early: the solution of few of its rows.
+//! What a training has to show when it is broken off early: the solution of few of its rows, or a constant where even that is better.
 
 use std::ops::ControlFlow;
 
+use super::finish::{evidence_of, training_errors};
+use super::ledger::Booked;
 use super::verdict::in_units;
-use crate::control::{Control, Progress, Stop};
-use crate::problem::{MarginProblem, Norm};
-use crate::solver::{self, Decision, Settings, Snapshot, Solution, SolverKind, Start};
+use crate::certificate::{Evidence, best_bias};
+use crate::control::{Control, Progress, Stop, Work};
+use crate::problem::{Bias, MarginProblem, Norm};
+use crate::solver::{self, Decision, Settings, Solution, SolverKind, Start};
 
-/// Rows from which on a kernel machine that may be broken off begins with some of them, and how many these are.
-const MANY_ROWS: usize = 16_384;
+/// The most rows that a kernel machine under a limit on time begins with, and the part of all rows that these are at most. With more of them
+/// the beginning takes longer; with fewer the search that follows does.
 const FEW_ROWS: usize = 4_096;
+const ONE_OF: usize = 4;
+
+/// The part of the work left that a beginning plans with. A larger part leaves less for what was not foreseen.
+const OF_LEFT: f64 = 0.85;
+/// How many times more rows have to be affordable for a beginning to be found anew.
+const WORTH_IT: f64 = 1.25;
+/// The least part of some rows that counts as support vectors, when the end is foreseen.
+const LEAST_SUPPORT: f64 = 0.05;
 
 /// Rows that stand in for all when nothing was found in time: of a kernel machine, whose certificate costs this many kernel values for
 /// each row at most; and of a linear one, of which fewer are taken when they are long.
 const KERNEL_ROWS: usize = 64;
+/// Fewest rows that stand in for all, or that a machine begins with, when little time is left. Fewer of them say too little of a class.
+const LEAST_ROWS: usize = 16;
 const LINEAR_ROWS: usize = 1_024;
 /// The most entries that the rows of a linear machine have which stand in for all: with [`SWEEPS`] a few milliseconds of work.
 const LINEAR_ENTRIES: usize = 1 << 18;
@@ -22,86 +35,49 @@ const SWEEPS: u64 = 8;
 /// Steps of a kernel machine of [`KERNEL_ROWS`] rows.
 const STEPS: u64 = 10_000;
 
-/// To bring the sums to a start costs about this part of what it costs to end.
-const OF_BEGINNING: f64 = 0.4;
-
-/// Where a machine begins that a limit on time may break off.
-pub(super) struct Beginning {
-    pub(super) start: Start,
-    /// The work that found the start, as a part of what it would cost to end there.
-    work: f64,
-    /// Why to end there, where no time is left to go on.
-    broke: Option<Stop>,
-}
-
-/// Where a kernel machine of many rows begins that a limit on time may break off: at the solution of some of its rows, which is soon found.
+/// Where a kernel machine under a limit on time begins: at the solution of some of its rows, as many as the work left affords an end with.
 /// From there it goes on to the same optimum; broken off, it is a model of use.
 pub(super) fn begin(
     kind: SolverKind,
     problem: &MarginProblem<'_>,
     settings: &Settings,
-    control: &mut dyn Control,
-) -> Beginning {
-    let scratch = Beginning { start: Start::Scratch, work: 0.0, broke: None };
-    if kind != SolverKind::BlockSmo || problem.len() < MANY_ROWS || !has_part(problem) {
-        return scratch;
+    control: &mut Booked<'_>,
+) -> Start {
+    let (all, most) = (problem.len(), FEW_ROWS.min(problem.len() / ONE_OF));
+    if kind != SolverKind::BlockSmo || all <= solver::WHOLE_ROWS || !has_part(problem) {
+        return Start::Scratch;
     }
-    let places = spread(FEW_ROWS, problem.len());
-    let Ok(part) = problem.part(&places) else { return scratch };
-    // What ending the part would cost, beside the work so far.
-    let mut ending = 0.0;
-    // A closure keeps no snapshots: those of the part are none of the whole.
-    let mut ask = |progress: Progress| {
-        ending = progress.ending;
-        // The end is that of the whole, not of the part.
-        control.poll(Progress { ending: progress.ending * problem.len() as f64 / FEW_ROWS as f64, ..progress })
+    let end_of = |rows: f64| solver::OF_ENDING * rows * all as f64;
+    let affordable = |control: &Booked<'_>, support: f64| {
+        let rows = control.work_left().map_or(most, |left| (OF_LEFT * left / end_of(support)) as usize);
+        rows.clamp(LEAST_ROWS, most)
     };
-    let solved = solver::solve(kind, &part, &in_units(settings, &part), &mut ask);
-    let Ok(Some(found)) = solved.map(|solution| solution.alpha) else { return scratch };
-    let start = Start::Alpha(of_whole(problem, &places, &found));
-    let work = if ending > 0.0 { FEW_ROWS as f64 / (problem.len() as f64 * ending) } else { 0.0 };
-    let broke = if work > 0.0 {
-        control.poll(Progress { ending: (1.0 + OF_BEGINNING) / work, ..Progress::default() }).break_value()
-    } else {
-        None
-    };
-    Beginning { start, work, broke }
-}
-
-/// Hands on what a solver says that begins where [`begin`] has led: its work is not all that was done.
-pub(super) struct Begun<'a> {
-    pub(super) inner: &'a mut dyn Control,
-    work: f64,
-    broke: Option<Stop>,
-}
-
-impl<'a> Begun<'a> {
-    pub(super) fn new(inner: &'a mut dyn Control, beginnings: &[Beginning]) -> Self {
-        let work = beginnings.iter().map(|beginning| beginning.work).fold(0.0, f64::max);
-        let broke = beginnings.iter().find_map(|beginning| beginning.broke);
-        Begun { inner, work, broke }
-    }
-}
-
-impl Control for Begun<'_> {
-    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
-        if let Some(stop) = self.broke {
-            return ControlFlow::Break(stop);
+    // Until it is known better, all rows may be support vectors.
+    let (mut start, mut support, mut rows) = (Start::Scratch, 1.0, affordable(control, 1.0));
+    loop {
+        let places = spread(rows, all);
+        let Ok(part) = problem.part(&places) else { return start };
+        let to_end = end_of(support * rows as f64);
+        // A closure keeps no snapshots: those of the part are none of the whole, and its end is not the whole's.
+        let mut ask =
+            |progress: Progress| control.poll(Progress { work: Work { done: progress.work.done, to_end }, ..progress });
+        let Ok(solution) = solver::solve(kind, &part, &in_units(settings, &part), &mut ask) else { return start };
+        let is_first = start == Start::Scratch;
+        let is_broken = matches!(solution.stop, Stop::TimeLimit | Stop::Interrupted);
+        if let Some(found) = solution.alpha.filter(|_| is_first || !is_broken) {
+            let count = found.iter().filter(|&&alpha| alpha != 0.0).count();
+            support = (count as f64 / rows as f64).max(LEAST_SUPPORT);
+            start = Start::Alpha(of_whole(problem, &places, &found));
         }
-        let ending = progress.ending / (1.0 + self.work * progress.ending);
-        self.inner.poll(Progress { ending, ..progress })
-    }
-
-    fn wants_snapshot(&mut self, progress: &Progress) -> bool {
-        self.inner.wants_snapshot(progress)
-    }
-
-    fn is_limited(&self) -> bool {
-        self.inner.is_limited()
-    }
-
-    fn keep_snapshot(&mut self, snapshot: Snapshot) {
-        self.inner.keep_snapshot(snapshot);
+        if is_broken {
+            control.stop_at(solution.stop);
+            return start;
+        }
+        let next = affordable(control, support);
+        if (next as f64) < WORTH_IT * rows as f64 {
+            return start;
+        }
+        rows = next;
     }
 }
 
@@ -128,7 +104,11 @@ pub(super) fn stand_in(
             let rows = LINEAR_ENTRIES / (matrix.entries() / matrix.rows().max(1)).max(1);
             (SolverKind::DualAscent, rows.clamp(KERNEL_ROWS, LINEAR_ROWS), SWEEPS)
         }
-        SolverKind::BlockSmo => (kind, KERNEL_ROWS, STEPS),
+        SolverKind::BlockSmo => {
+            let values = solver::OF_ENDING * problem.len() as f64;
+            let rows = control.work_left().map_or(KERNEL_ROWS, |left| (left / values) as usize);
+            (kind, rows.clamp(LEAST_ROWS, KERNEL_ROWS), STEPS)
+        }
         _ => return solution,
     };
     let places = spread(rows, problem.len());
@@ -149,6 +129,43 @@ pub(super) fn stand_in(
     notes.push(format!("the limit on time came before the first step: this is the solution of {} rows", places.len()));
     let alpha = found.alpha.map(|alpha| of_whole(problem, &places, &alpha));
     Solution { decision, alpha, decision_values: None, notes, ..solution }
+}
+
+/// Puts `f(x) = b`, with the best b, in the place of a solution whose objective is worse. That is what may be left of a search that was
+/// stopped early, or that rounding led astray.
+pub(super) fn prefer_constant(
+    problem: &MarginProblem<'_>,
+    solution: &mut Solution,
+    evidence: &mut Evidence,
+    tolerance: f64,
+) {
+    // One class with no weights at all is not a feasible point, and a hard margin has no such function.
+    let Some(found) = evidence.certificate().filter(|_| !problem.hard() && !(problem.pull_on_bias() > 0.0)) else {
+        return;
+    };
+    let none = vec![0.0; problem.len()];
+    let bias = if problem.bias() == Bias::Explicit { best_bias(problem, &none) } else { 0.0 };
+    let (loss, targets, costs) = (problem.row_loss(), problem.targets(), problem.costs());
+    let constant: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(targets[i], bias)).sum();
+    let is_cut_short = matches!(solution.stop, Stop::TimeLimit | Stop::Interrupted);
+    let errors_of = |values: &[f64]| training_errors(problem, values);
+    // A function that was found in a hurry may be far from the optimum, and yet right about most rows.
+    let tells_more = is_cut_short
+        && solution
+            .decision_values
+            .as_deref()
+            .is_some_and(|values| errors_of(values) < errors_of(&vec![bias; values.len()]));
+    if found.primal <= constant || tells_more {
+        return;
+    }
+    solution.decision = match &solution.decision {
+        Decision::Linear { weights, .. } => Decision::Linear { weights: vec![0.0; weights.len()], bias },
+        Decision::Expansion { .. } => Decision::Expansion { coefficients: none.clone(), bias },
+    };
+    solution.alpha = Some(none);
+    solution.decision_values = Some(vec![bias; problem.len()]);
+    solution.notes.push("nothing better than a constant was found: what the search had was worse".into());
+    *evidence = evidence_of(problem, solution, tolerance);
 }
 
 /// Whether some rows of a problem are a problem of the same kind.

@@ -32,8 +32,8 @@ impl Control for Heard<'_> {
         answer
     }
 
-    fn is_limited(&self) -> bool {
-        self.inner.is_limited()
+    fn spent(&self) -> Option<f64> {
+        self.inner.spent()
     }
 }
 

@@ -115,7 +115,7 @@ mod tests {
 
     fn keep_in(order: &[usize], kept: &mut Kept, checkpoint: &mut Checkpoint) {
         for &number in order {
-            let group = Group { numbers: vec![number], solver: None };
+            let group = Group { numbers: vec![number], solver: None, reserved: 0.0 };
             kept.keep(checkpoint, &group, vec![finished().swap_remove(number)]);
         }
     }

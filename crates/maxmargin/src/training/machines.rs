@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 use super::kept::Kept;
+use super::ledger::Ledger;
 use super::{Answers, ClassRows, Training, machine_problem};
 use crate::checkpoint::{Checkpoint, FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Stop};
@@ -32,6 +33,8 @@ pub(super) struct Shared<'a> {
     pub(super) pairings: &'a [Pairing],
     /// Kernel values that several machines need.
     pub(super) values: Option<&'a ClassValues>,
+    /// The work of all machines.
+    pub(super) ledger: &'a Ledger,
 }
 
 impl<'a> Shared<'a> {
@@ -47,6 +50,8 @@ pub(super) struct Group {
     pub(super) numbers: Vec<usize>,
     /// The solver of several, and why, where it was not named.
     pub(super) solver: Option<(SolverKind, Option<String>)>,
+    /// The part of a limit on time that belongs to groups that come later.
+    pub(super) reserved: f64,
 }
 
 /// All machines of a training in groups of about the same number. A group is made when it is asked for: there may be millions.
@@ -69,9 +74,9 @@ impl Groups {
     }
 
     /// The machines of a group that are not done.
-    fn left(&self, group: usize, checkpoint: &Checkpoint) -> Group {
+    fn left(&self, group: usize, checkpoint: &Checkpoint, reserved: f64) -> Group {
         let numbers = self.numbers(group).filter(|&number| waits(&checkpoint.machines[number])).collect();
-        Group { numbers, solver: self.solver.clone() }
+        Group { numbers, solver: self.solver.clone(), reserved }
     }
 
     /// The groups with a machine that is not done.
@@ -96,6 +101,8 @@ struct OfMachine<'a> {
     solver: Option<SolverKind>,
     checkpoint: &'a mut Checkpoint,
     broke: bool,
+    /// Whether the inner control wants the next snapshot.
+    is_wanted: bool,
 }
 
 impl OfMachine<'_> {
@@ -114,19 +121,23 @@ impl Control for OfMachine<'_> {
         answer
     }
 
-    fn is_limited(&self) -> bool {
-        self.inner.is_limited()
+    fn spent(&self) -> Option<f64> {
+        self.inner.spent()
     }
 
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {
-        self.inner.wants_snapshot(&Progress { machine: self.machine, ..*progress })
+        self.is_wanted = self.inner.wants_snapshot(&Progress { machine: self.machine, ..*progress });
+        // A machine that has used its part of the time goes on from there in a checkpoint that is kept later.
+        self.is_wanted || self.broke && progress.iteration > 0 && self.inner.spent().is_some()
     }
 
     fn keep_snapshot(&mut self, snapshot: Snapshot) {
         if let Some(solver) = self.solver {
             self.checkpoint.machines[self.machine.0] = MachineState::Running { solver, snapshot };
         }
-        self.inner.keep_checkpoint(self.checkpoint);
+        if self.is_wanted {
+            self.inner.keep_checkpoint(self.checkpoint);
+        }
     }
 }
 
@@ -274,11 +285,16 @@ impl Training {
     ) -> Result<Broken, Error> {
         let count = shared.pairings.len();
         let mut broken = Broken::new();
-        for group in groups.waiting(checkpoint) {
-            let group = groups.left(group, checkpoint);
+        let waiting = groups.waiting(checkpoint);
+        let sizes = class_sizes(shared.labels);
+        let size = |group: &usize| groups.numbers(*group).map(|number| shared.pairings[number].rows(&sizes)).sum();
+        let reserved = shared.ledger.reserved(waiting.iter().map(size));
+        for (group, reserved) in waiting.into_iter().zip(reserved) {
+            let group = groups.left(group, checkpoint, reserved);
             let states: Vec<_> = group.numbers.iter().map(|&number| checkpoint.machines[number].clone()).collect();
             let machine = (group.numbers[0], count);
-            let mut control = OfMachine { inner: control, machine, solver: None, checkpoint, broke: false };
+            let mut control =
+                OfMachine { inner: control, machine, solver: None, checkpoint, broke: false, is_wanted: false };
             let settings = &self.params.settings;
             let finished =
                 shared.workers.inside(|| self.fit_group(&group, shared, parts, &states, settings, &mut control))?;
@@ -314,6 +330,7 @@ impl Training {
         let size = |group: &usize| groups.numbers(*group).map(|number| shared.pairings[number].rows(&sizes)).sum();
         waiting.sort_by_cached_key(|group| std::cmp::Reverse::<usize>(size(group)));
         let tasks = tasks(&waiting, |group| size(&group));
+        let reserved = shared.ledger.reserved(tasks.iter().map(|task| waiting[task.clone()].iter().map(size).sum()));
         // Most machines begin from scratch, and need no copy of their state.
         let scratch = MachineState::scratch();
         let untouched = |state: &MachineState| match state {
@@ -329,7 +346,7 @@ impl Training {
             let several = tasks[task].len() > 1;
             let fit = |(place, &group): (usize, &usize)| {
                 let numbers = groups.numbers(group).filter(|&number| !done[number]).collect();
-                let group = Group { numbers, solver: groups.solver.clone() };
+                let group = Group { numbers, solver: groups.solver.clone(), reserved: reserved[task] };
                 let state = |number: &usize| begun.get(number).unwrap_or(&scratch).clone();
                 let states: Vec<_> = group.numbers.iter().map(state).collect();
                 // The first group of a task asks, and learns whether all are to stop.
@@ -407,6 +424,10 @@ impl Control for Watched<'_> {
         let answer = self.inner.poll(progress);
         self.broke |= answer.is_break();
         answer
+    }
+
+    fn spent(&self) -> Option<f64> {
+        self.inner.spent()
     }
 }
 

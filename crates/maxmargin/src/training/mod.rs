@@ -10,6 +10,7 @@ mod finish;
 mod joint;
 mod kept;
 mod last_digits;
+mod ledger;
 mod machines;
 mod network;
 mod norm;
@@ -25,7 +26,7 @@ use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
-use crate::kernel::{Centre, Kernel, KernelFunction, KernelParams, Points};
+use crate::kernel::{Centre, Gram, Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Model, ModelParts, Multiclass, Pairing};
 use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
@@ -40,10 +41,16 @@ use finish::finish;
 pub(crate) use finish::training_errors;
 pub(crate) use joint::joint_problem;
 use kept::Kept;
-use machines::{Group, Shared, pays_side_by_side};
+use ledger::{Booked, Ledger};
+use machines::{Broken, Group, Shared, pays_side_by_side};
 pub(crate) use network::network_errors;
 pub use params::{Penalty, TrainingParams};
 use verdict::{in_units, settle};
+
+/// How often machines that had too little time may go on, with what others leave to them, and the part of a limit on time from which on that does
+/// not pay.
+const MOST_ROUNDS: usize = 4;
+const TIME_FOR_MORE: f64 = 0.85;
 
 /// Checked parameters.
 #[derive(Clone, Debug)]
@@ -207,6 +214,8 @@ impl Training {
         }
         let pairings = parts.pairings();
         let of_class = rows_of_classes(&parts, labels.codes(), weights.as_deref());
+        let mut ledger = Ledger::new(matches!(beginning, Beginning::Checkpoint(_)));
+        let unmeasured = Ledger::new(false);
         let mut shared = Shared {
             data,
             of_class: of_class.as_ref(),
@@ -218,6 +227,7 @@ impl Training {
             workers,
             pairings: &pairings,
             values: None,
+            ledger: &unmeasured,
         };
         if network {
             self.fit_network(&shared, &mut parts, control)?;
@@ -234,13 +244,34 @@ impl Training {
         let mut checkpoint = self.begin(beginning, &shared, &parts)?;
         let groups = self.groups(&shared, &parts)?;
         let side_by_side = pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
-        let mut kept = Kept::default();
-        let broken = if side_by_side {
-            kept = Kept::new(pairings.len(), data.rows());
-            self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, &mut kept, control)?
-        } else {
-            self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?
-        };
+        // Side by side, each machine has one thread.
+        let alone = Workers::none();
+        let team = if side_by_side { &alone } else { workers };
+        if !kernel.is_linear() {
+            ledger.measure(Gram::new(&kernel, &points, team), data.rows(), control);
+        }
+        let shared = Shared { ledger: &ledger, ..shared };
+        let (mut broken, mut kept) = (Broken::new(), Kept::new(pairings.len(), data.rows()));
+        for _ in 0..MOST_ROUNDS {
+            broken = if side_by_side {
+                self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, &mut kept, control)?
+            } else {
+                self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?
+            };
+            let has_time = control.spent().is_some_and(|spent| spent < TIME_FOR_MORE);
+            let is_late = |finished: &FinishedMachine| finished.machine.stop == Stop::TimeLimit;
+            if !has_time || broken.is_empty() || !broken.values().all(|finished| is_late(finished)) {
+                break;
+            }
+            // Machines that needed less than their part of the time leave it to those that needed more.
+            kept.hand_over(&mut checkpoint);
+            for (&number, finished) in &broken {
+                let state = &mut checkpoint.machines[number];
+                if !matches!(state, MachineState::Running { .. }) {
+                    *state = finished.to_go_on(params.task);
+                }
+            }
+        }
         if let Some((machines, solver)) = kept.take_all(pairings.len()) {
             drop(checkpoint);
             assemble_kept(&mut parts, machines, solver, &points, workers);
@@ -314,7 +345,8 @@ impl Training {
         settings: &Settings,
         control: &mut dyn MachineControl,
     ) -> Result<Vec<Box<FinishedMachine>>, Error> {
-        let (labels, Group { numbers, solver }) = (shared.labels, group);
+        let (labels, Group { numbers, solver, reserved }) = (shared.labels, group);
+        let control = &mut Booked::new(control, shared.ledger, *reserved);
         let (mut problems, mut costs) = (Vec::with_capacity(numbers.len()), Vec::with_capacity(numbers.len()));
         for &number in numbers {
             let pairing = shared.pairings[number];
@@ -341,12 +373,9 @@ impl Training {
         solver::supports(kind, &problems[0], goal)?;
         control.begin(kind);
         let mut starts: Vec<Start> = states.iter().zip(&problems).map(|(state, own)| state.start(kind, own)).collect();
-        let mut beginnings = Vec::new();
-        if control.is_limited() {
+        if control.spent().is_some() {
             for (problem, start) in problems.iter().zip(&mut starts).filter(|(_, start)| **start == Start::Scratch) {
-                let mut beginning = few::begin(kind, problem, settings, control);
-                *start = std::mem::take(&mut beginning.start);
-                beginnings.push(beginning);
+                *start = few::begin(kind, problem, settings, control);
             }
         }
         for ((problem, start), &number) in problems.iter().zip(&starts).zip(numbers) {
@@ -359,8 +388,7 @@ impl Training {
                 check_separable(problem, classes, settings, &mut |progress: Progress| control.poll(progress))?;
             }
         }
-        let mut begun = few::Begun::new(control, &beginnings);
-        let solutions = solver::solve_together(kind, &problems, &in_units(goal, &problems[0]), starts, &mut begun)?;
+        let solutions = solver::solve_together(kind, &problems, &in_units(goal, &problems[0]), starts, control)?;
         // Before the certificate, which may take long.
         control.end();
         let mut finished = Vec::with_capacity(numbers.len());
@@ -387,6 +415,7 @@ impl Training {
             }
             finished.push(Box::new(FinishedMachine { solver: kind, machine, expansion }));
         }
+        control.close();
         Ok(finished)
     }
 }

@@ -19,13 +19,14 @@
 //! A solver that thinks it is done, and is not by (T.2), is asked again: first the solution's own numbers are used better (C.6), then the
 //! search goes on with a finer goal from where it is. When that does not help, it has stalled.
 
-use super::finish::{evidence_of, training_errors};
+use super::few::prefer_constant;
+use super::finish::evidence_of;
 use crate::certificate::joint::{JointEvidence, certify_joint};
-use crate::certificate::{Certificate, Evidence, best_bias, tighten};
+use crate::certificate::{Certificate, Evidence, tighten};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::problem::{Bias, FromNu, JointProblem, Loss, MarginProblem};
-use crate::solver::{self, Decision, JointSolution, JointStart, Settings, Solution, SolverKind, Start};
+use crate::problem::{FromNu, JointProblem, Loss, MarginProblem};
+use crate::solver::{self, JointSolution, JointStart, Settings, Solution, SolverKind, Start};
 
 /// How often a solver is asked again, and how much finer its goal is each time.
 const MOST_ROUNDS: usize = 8;
@@ -216,38 +217,6 @@ pub(super) fn settle<'a>(
         prefer_constant(&problem, &mut solution, &mut evidence, tolerance);
     }
     Ok(Settled { kind, problem, solution, evidence })
-}
-
-/// Puts `f(x) = b`, with the best b, in the place of a solution whose objective is worse. That is what may be left of a search that was
-/// stopped early, or that rounding led astray.
-fn prefer_constant(problem: &MarginProblem<'_>, solution: &mut Solution, evidence: &mut Evidence, tolerance: f64) {
-    // One class with no weights at all is not a feasible point, and a hard margin has no such function.
-    let Some(found) = evidence.certificate().filter(|_| !problem.hard() && !(problem.pull_on_bias() > 0.0)) else {
-        return;
-    };
-    let none = vec![0.0; problem.len()];
-    let bias = if problem.bias() == Bias::Explicit { best_bias(problem, &none) } else { 0.0 };
-    let (loss, targets, costs) = (problem.row_loss(), problem.targets(), problem.costs());
-    let constant: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(targets[i], bias)).sum();
-    let is_cut_short = matches!(solution.stop, Stop::TimeLimit | Stop::Interrupted);
-    let errors_of = |values: &[f64]| training_errors(problem, values);
-    // A function that was found in a hurry may be far from the optimum, and yet right about most rows.
-    let tells_more = is_cut_short
-        && solution
-            .decision_values
-            .as_deref()
-            .is_some_and(|values| errors_of(values) < errors_of(&vec![bias; values.len()]));
-    if found.primal <= constant || tells_more {
-        return;
-    }
-    solution.decision = match &solution.decision {
-        Decision::Linear { weights, .. } => Decision::Linear { weights: vec![0.0; weights.len()], bias },
-        Decision::Expansion { .. } => Decision::Expansion { coefficients: none.clone(), bias },
-    };
-    solution.alpha = Some(none);
-    solution.decision_values = Some(vec![bias; problem.len()]);
-    solution.notes.push("nothing better than a constant was found: what the search had was worse".into());
-    *evidence = evidence_of(problem, solution, tolerance);
 }
 
 /// Steps for each row that a stand-in has: where those do not suffice, rounding is in its way, too.

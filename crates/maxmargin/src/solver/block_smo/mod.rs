@@ -52,7 +52,7 @@ use std::ops::ControlFlow;
 use super::smo::{self, DualSolution};
 use super::start::{Start, feasible};
 use super::{Precision, Settings, Solution, SolverKind, requirements};
-use crate::control::{Control, Progress, Stop, poll_keeping};
+use crate::control::{Control, Progress, Stop, Work, poll_keeping};
 use crate::data::Matrix;
 use crate::error::Error;
 use crate::kernel::{ClassValues, Packed, Tiles};
@@ -101,8 +101,15 @@ const WORK_A_POLL: f64 = 2e8;
 /// Steps without a gain that is more than rounding, after which `smo` takes over.
 const STALL: u64 = 50_000;
 
-/// What a kernel value costs in double precision at the end, beside one in single precision on the way, the certificate included.
-const OF_ENDING: f64 = 2.5;
+/// What a kernel value costs in double precision at the end, beside one in single precision on the way, the certificate included. If it is
+/// larger than in truth, a limit on time is not used up; if it is smaller, the limit is overrun.
+pub(crate) const OF_ENDING: f64 = 2.5;
+
+/// What it takes to add a kernel value that is kept, beside the arithmetic of [`Tiles::cost`].
+const OF_KEPT: f64 = 4.0;
+
+/// Fewest variables of a block, where a limit on time leaves no work for more. Fewer of them make slow steps; more of them ask for more time.
+const LEAST_BLOCK: u64 = 16;
 
 /// Blocks between two computations of the gap, which is for show.
 const GAP_EVERY: u64 = 8;
@@ -253,7 +260,7 @@ struct Engine<'a, T: Real> {
     /// No point of a convex problem has a lower objective.
     floor: f64,
     walk: Walk,
-    /// Kernel values that were computed or added so far, for [`Progress::ending`] alone.
+    /// Kernel values that were computed or added so far, for [`Progress::work`] alone.
     work: f64,
 }
 
@@ -319,11 +326,22 @@ impl<'a, T: Real> Engine<'a, T> {
         gap.map(|gap| dual + gap).filter(|primal| primal.is_finite())
     }
 
-    /// What the sums in double precision cost that every end needs, beside the work so far.
-    fn ending(&self) -> f64 {
+    /// The work so far, and that of the sums in double precision which every end needs.
+    fn work(&self) -> Work {
         let support = self.alpha.iter().filter(|&&alpha| alpha > 0.0).count() as f64;
-        let values = support * self.twins.rows() as f64;
-        if self.work > 0.0 { OF_ENDING * values / self.work } else { 0.0 }
+        Work { done: self.work, to_end: OF_ENDING * support * self.twins.rows() as f64 }
+    }
+
+    /// The work of a step with so many variables, and what it adds to the end at most.
+    fn work_of_step(&self, variables: u64) -> f64 {
+        variables as f64 * (self.rows.active() as f64 + OF_ENDING * self.twins.rows() as f64)
+    }
+
+    /// Variables of the next block: fewer where a limit on time leaves no work for all of them.
+    fn size_within(&self, work_left: Option<f64>) -> u64 {
+        let Some(left) = work_left else { return self.walk.size };
+        let affordable = (left - self.work().to_end) / self.work_of_step(1);
+        (affordable as u64).max(LEAST_BLOCK).min(self.walk.size)
     }
 
     /// Brings u to the start, where that is not 0. A break leaves no snapshot: there is nothing to go on from yet.
@@ -333,10 +351,14 @@ impl<'a, T: Real> Engine<'a, T> {
             return ControlFlow::Continue(());
         }
         let at_once = ((WORK_A_POLL / (self.rows.active() as f64 * self.tiles.cost())) as usize).max(1);
-        self.work += pending.len() as f64 * self.rows.active() as f64;
+        let values = |moves: usize| moves as f64 * self.rows.active() as f64;
+        let (all, end) = (values(pending.len()), self.work().to_end);
         for part in pending.chunks(at_once) {
-            control.poll(Progress::default())?;
+            // What cannot be brought to its end need not go on.
+            let work = Work { done: self.work, to_end: end + all - self.work };
+            control.poll(Progress { work, ..Progress::default() })?;
             self.rows.add_passing(part);
+            self.work += part.len() as f64 * self.rows.active() as f64;
         }
         self.refresh();
         self.walk.objective = self.problem.objective(&self.alpha, &self.gradient());
@@ -347,7 +369,9 @@ impl<'a, T: Real> Engine<'a, T> {
         let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * self.problem.len() as u64));
         let mut gap = None;
         // The least primal objective so far, and where it was: wanted where a limit on time may come before the end.
-        let (is_limited, mut best) = (control.is_limited(), None::<(f64, Vec<f64>)>);
+        let (is_limited, mut best) = (control.spent().is_some(), None::<(f64, Vec<f64>)>);
+        // Whether α is ahead of u, because a step was broken off.
+        let mut is_torn = false;
         let begun = self.begin(control);
         let stop = loop {
             if let ControlFlow::Break(stop) = begun {
@@ -355,7 +379,7 @@ impl<'a, T: Real> Engine<'a, T> {
             }
             self.refresh();
             let levels = self.view().levels(self.active());
-            if self.walk.blocks.is_multiple_of(GAP_EVERY) {
+            if is_limited || self.walk.blocks.is_multiple_of(GAP_EVERY) {
                 gap = Some(self.problem.gap(&self.alpha, &self.gradient())).filter(|gap| gap.is_finite());
                 // A decision function that is 0 everywhere is of no use, whatever its objective.
                 let is_kept = is_limited && self.alpha.iter().any(|&alpha| alpha > 0.0);
@@ -364,11 +388,13 @@ impl<'a, T: Real> Engine<'a, T> {
                     best = Some((primal, self.alpha.clone()));
                 }
             }
+            let Work { done, to_end } = self.work();
             let progress = Progress {
                 iteration: self.walk.steps,
                 violation: Some(levels.violation.max(0.0)),
                 gap,
-                ending: self.ending(),
+                // A step that is begun has to be paid as well.
+                work: Work { done, to_end: to_end + self.work_of_step(LEAST_BLOCK) },
                 ..Progress::default()
             };
             if let ControlFlow::Break(stop) = poll_keeping(control, progress, || self.snapshot()) {
@@ -389,7 +415,10 @@ impl<'a, T: Real> Engine<'a, T> {
                     let (stop, iterations) = (Stop::Converged, walk.steps);
                     return End::Solution(DualSolution { alpha, gradient, stop, iterations });
                 }
-                ControlFlow::Break(Some(stop)) => break stop,
+                ControlFlow::Break(Some(stop)) => {
+                    is_torn = true;
+                    break stop;
+                }
                 ControlFlow::Break(None) => {
                     return End::HandedOver { alpha: self.alpha, iterations: self.walk.steps };
                 }
@@ -397,7 +426,10 @@ impl<'a, T: Real> Engine<'a, T> {
         };
         if stop == Stop::TimeLimit
             && let Some((least, alpha)) = best
-            && self.primal(Some(self.problem.gap(&self.alpha, &self.gradient()))).is_none_or(|primal| primal > least)
+            && (is_torn
+                || self
+                    .primal(Some(self.problem.gap(&self.alpha, &self.gradient())))
+                    .is_none_or(|primal| primal > least))
         {
             self.alpha = alpha;
         }
@@ -418,7 +450,7 @@ impl<'a, T: Real> Engine<'a, T> {
         let at_once = ((WORK_A_POLL / work) as usize).max(1);
         // Where there are polls in the middle of the block, one can only go on from before it.
         let before = (self.walk.size as usize > at_once).then(|| self.snapshot());
-        self.choose(levels);
+        self.choose(levels, self.size_within(control.work_left()));
         self.load_block();
         // Nothing but the block moves: then its optimum is the problem's.
         let all_active = self.working.len() == self.active().count();
@@ -432,7 +464,7 @@ impl<'a, T: Real> Engine<'a, T> {
             return ControlFlow::Break(None);
         }
         let (moves, gain) = self.moves();
-        self.work += moves.len() as f64 * self.rows.active() as f64 + (self.working.len() * self.working.len()) as f64;
+        self.work += (self.working.len() * self.working.len()) as f64;
         self.walk.objective -= gain;
         if moves.is_empty() || !(gain.is_finite() && self.walk.objective >= 2.0 * self.floor) {
             // In this precision the kernel is none: what was gained is not there.
@@ -468,11 +500,14 @@ impl<'a, T: Real> Engine<'a, T> {
         for (number, part) in moves.chunks(at_once).enumerate() {
             if number > 0
                 && let Some(before) = &before
+                && let progress = (Progress { work: self.work(), ..progress })
                 && let ControlFlow::Break(stop) = poll_keeping(control, progress, || before.clone())
             {
                 return ControlFlow::Break(Some(stop));
             }
-            self.rows.add(part);
+            let fresh = self.rows.add(part) as f64;
+            let kept = (part.len() as f64 - fresh) * (OF_KEPT / self.tiles.cost()).min(1.0);
+            self.work += (fresh + kept) * self.rows.active() as f64;
         }
         if self.walk.blocks.is_multiple_of(LOOK_EVERY) {
             self.set_aside(levels);
@@ -551,7 +586,7 @@ impl<'a, T: Real> Engine<'a, T> {
         self.twins.variables(row).any(|k| self.active[k])
     }
 
-    fn choose(&mut self, levels: Levels) {
+    fn choose(&mut self, levels: Levels, size: u64) {
         self.working = if self.active().count() as u64 <= self.sizes.1 {
             // Each sign by itself: these are the classes of a pair.
             let (negative, positive): (Vec<usize>, Vec<usize>) =
@@ -559,7 +594,7 @@ impl<'a, T: Real> Engine<'a, T> {
             negative.into_iter().chain(positive).map(|k| k as u32).collect()
         } else {
             let last = self.working.iter().copied().filter(|&k| self.active[k as usize]);
-            self.view().choose(self.active(), &levels, last, self.walk.size as usize)
+            self.view().choose(self.active(), &levels, last, size as usize)
         };
     }
 

@@ -121,8 +121,8 @@ impl<'a, T: Real> KernelRows<'a, T> {
         self.parts.iter().map(|part| part.active.len()).sum()
     }
 
-    /// `u += Σ_j amount_j K_j`, in the order of the moves.
-    pub(super) fn add(&mut self, moves: &[Move]) {
+    /// `u += Σ_j amount_j K_j`, in the order of the moves. Hands back how many rows had to be computed.
+    pub(super) fn add(&mut self, moves: &[Move]) -> usize {
         let rows: Vec<usize> = moves.iter().map(|change| change.row).collect();
         let found = self.slots.take(&rows);
         let changes: Vec<Change> = moves
@@ -132,6 +132,7 @@ impl<'a, T: Real> KernelRows<'a, T> {
             .collect();
         let tiles = &self.tiles;
         self.workers.fill_chunks(&mut self.parts, 1, |_, part| part[0].add(tiles, &changes));
+        changes.iter().filter(|change| change.fresh).count()
     }
 
     /// [`KernelRows::add`] without keeping rows: the variables may be any.

@@ -1,0 +1,109 @@
+//! Limits on time, by a clock that counts work: machines share them, keep them, and are of use at their end.
+#![allow(clippy::unwrap_used)] // all of this file is tests
+
+use std::ops::ControlFlow;
+
+use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::kernel::{Gamma, KernelParams};
+use maxmargin::{Control, Model, Progress, Stop, TrainingParams, Work, Workers};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// Rows of each class, and classes.
+const ROWS: usize = 1_500;
+const CLASSES: usize = 4;
+/// Rows that stand in for all of a machine that has no time.
+const STAND_IN: usize = 16;
+/// What a kernel value costs in a certificate.
+const OF_ENDING: f64 = 2.5;
+/// Work of one step of 16 variables with 3,000 rows, and what it adds to the end. A step that is begun is not broken off.
+const LEAST_STEP: f64 = 16.0 * 3_000.0 * (1.0 + OF_ENDING);
+
+/// A clock whose time is the work that was done.
+struct Clock {
+    limit: f64,
+    done: f64,
+    /// Whether machines leave time to those to come.
+    is_fair: bool,
+}
+
+impl Control for Clock {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        self.done = self.done.max(progress.work.done);
+        let reserved = if self.is_fair { progress.reserved } else { 0.0 };
+        let is_over = Progress { reserved, ..progress }.is_over(self.done / self.limit);
+        if is_over { ControlFlow::Break(Stop::TimeLimit) } else { ControlFlow::Continue(()) }
+    }
+
+    fn spent(&self) -> Option<f64> {
+        Some(self.done / self.limit)
+    }
+}
+
+/// Classes around four corners of a cube, all as far from each other, and near enough that many rows are support vectors.
+fn data(seed: u64) -> Dataset {
+    let mut generator = Pcg64::seed_from_u64(seed);
+    let (mut numbers, mut labels) = (vec![], vec![]);
+    for k in 0..ROWS * CLASSES {
+        let corner = [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]][k % CLASSES];
+        numbers.extend(corner.map(|place: f64| place + 1.8 * generator.random::<f64>()));
+        labels.push(Label::new(["a", "b", "c", "d"][k % CLASSES]));
+    }
+    Dataset::new(Matrix::dense(ROWS * CLASSES, 3, numbers).unwrap(), Labels::new(labels)).unwrap()
+}
+
+/// The model at a limit, and all work: what the clock saw, and the end of the last machine.
+fn fit(data: &Dataset, limit: f64, is_fair: bool) -> (Model, f64) {
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(2.0) };
+    let training = TrainingParams { kernel, ..TrainingParams::default() }.check().unwrap();
+    let mut clock = Clock { limit, done: 0.0, is_fair };
+    let model = training.fit(data, &Workers::none(), &mut clock).unwrap();
+    let last = &model.machines()[model.machines().len() - 1];
+    let work = clock.done + OF_ENDING * (last.support.len() * last.rows) as f64;
+    (model, work)
+}
+
+#[test]
+fn several_classes_do_not_overrun_a_limit_on_time_and_all_machines_are_of_use() {
+    for seed in [1, 2] {
+        let data = data(seed);
+        for limit in [1e7, 1.5e7, 2e7] {
+            let (model, work) = fit(&data, limit, true);
+            println!("seed {seed}, limit {limit:e}: {work:e}, {}", model.stop().name());
+            assert_eq!(model.stop(), Stop::TimeLimit, "seed {seed}, limit {limit:e}");
+            assert!(work <= 1.05 * limit + LEAST_STEP, "seed {seed}, limit {limit:e}: {work:e}");
+            for machine in model.machines() {
+                let part = machine.training_errors as f64 / machine.rows as f64;
+                assert!(part < 0.35, "seed {seed}, limit {limit:e}: {part} wrong");
+                assert!(machine.evidence.certificate().is_some(), "seed {seed}, limit {limit:e}");
+            }
+        }
+    }
+}
+
+/// The fewest support vectors of a machine.
+fn fewest(model: &Model) -> usize {
+    model.machines().iter().map(|machine| machine.support.len()).min().unwrap_or(0)
+}
+
+#[test]
+fn no_machine_takes_the_time_of_those_to_come() {
+    let data = data(3);
+    let (fair, _) = fit(&data, 2e7, true);
+    assert!(fewest(&fair) > STAND_IN, "{}", fewest(&fair));
+    // Negative control: where nothing is reserved, the first machines take all, and the last has but its stand-in.
+    let (unfair, _) = fit(&data, 2e7, false);
+    assert!(fewest(&unfair) <= STAND_IN, "{}", fewest(&unfair));
+}
+
+#[test]
+fn a_limit_on_time_leaves_room_for_the_end_and_for_machines_to_come() {
+    let work = |to_end| Work { done: 10.0, to_end };
+    let progress = |to_end, reserved| Progress { work: work(to_end), price: 0.1, reserved, ..Progress::default() };
+    assert!(!progress(0.0, 0.0).is_over(0.6) && progress(0.0, 0.0).is_over(1.0));
+    assert!(!progress(3.0, 0.0).is_over(0.6) && progress(5.0, 0.0).is_over(0.6));
+    assert!(!progress(0.0, 0.3).is_over(0.6) && progress(0.0, 0.5).is_over(0.6));
+    assert!(progress(3.0, 0.3).is_over(0.6));
+    // Where nobody knows the price of work, the end takes no time.
+    assert!(!Progress { work: work(9.0), ..Progress::default() }.is_over(0.6));
+}
