@@ -98,6 +98,14 @@ pub(crate) fn run<R: Send>(
     let stops: Vec<OnceLock<Stop>> = sizes.iter().map(|_| OnceLock::new()).collect();
     let spent = Spent::of(control);
     let (heard, stop, work, spent) = (&heard, &stop, &work, &spent);
+    let count = sizes.iter().sum::<usize>();
+    // A limit on time that is over already is heard before small machines could be done.
+    if spent.is_limited
+        && let ControlFlow::Break(reason) = control.poll(Progress { machine: (0, count), ..Progress::default() })
+        && stop.set(reason).is_ok()
+    {
+        hear(Event::Broke, control);
+    }
     workers.in_scope(|scope| {
         for (number, own) in stops.iter().enumerate() {
             let sender = sender.clone();
@@ -108,14 +116,15 @@ pub(crate) fn run<R: Send>(
             });
         }
         drop(sender);
-        let (mut finished, count) = (0, sizes.iter().sum::<usize>());
+        let mut finished = 0;
         for message in receiver {
             match message {
                 Message::Progress { number, progress } => {
                     let machine = (finished.min(count - 1), count);
                     if let ControlFlow::Break(reason) = control.poll(Progress { machine, ..progress }) {
-                        // A task that has used its part of the time ends alone.
-                        let ends_alone = reason == Stop::TimeLimit && progress.reserved > 0.0;
+                        // A task that has used its part of the time ends alone, unless all of the time is over.
+                        let has_time = control.spent().is_some_and(|spent| spent < 1.0);
+                        let ends_alone = reason == Stop::TimeLimit && progress.reserved > 0.0 && has_time;
                         let is_new = if ends_alone { &stops[number] } else { stop }.set(reason).is_ok();
                         if is_new && !ends_alone {
                             hear(Event::Broke, control);
@@ -136,6 +145,44 @@ pub(crate) fn run<R: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Half of the time is over, and none of it belongs to the first task.
+    struct HalfTime;
+
+    impl Control for HalfTime {
+        fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+            let is_first = progress.reserved == 1.0;
+            if is_first { ControlFlow::Break(Stop::TimeLimit) } else { ControlFlow::Continue(()) }
+        }
+
+        fn spent(&self) -> Option<f64> {
+            Some(0.5)
+        }
+    }
+
+    #[test]
+    fn a_task_that_has_used_its_part_of_the_time_ends_alone() {
+        let workers = Workers::new(2).unwrap();
+        let is_done = AtomicBool::new(false);
+        // The first task works until it is told to stop; the second until the first is done, and asks once more.
+        let work = |task: usize, control: &mut dyn MachineControl| loop {
+            let was_done = is_done.load(Ordering::Acquire);
+            let reserved = if task == 0 { 1.0 } else { 0.5 };
+            let answer = control.poll(Progress { reserved, ..Progress::default() });
+            if answer.is_break() || task == 1 && was_done {
+                is_done.store(true, Ordering::Release);
+                return (task, answer, control.spent());
+            }
+        };
+        let mut heard = Vec::new();
+        run(&workers, &[1, 1], work, &mut HalfTime, |event, _| match event {
+            Event::Broke => panic!("the others go on"),
+            Event::Done(result) => heard.push(result),
+        });
+        heard.sort_unstable_by_key(|(task, _, _)| *task);
+        assert_eq!(heard[0], (0, ControlFlow::Break(Stop::TimeLimit), Some(0.5)));
+        assert_eq!(heard[1], (1, ControlFlow::Continue(()), Some(0.5)));
+    }
 
     #[test]
     fn a_break_is_heard_before_the_machines_that_it_ends() {

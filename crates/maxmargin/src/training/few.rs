@@ -15,10 +15,11 @@ use crate::solver::{self, Decision, Settings, Solution, SolverKind, Start};
 const FEW_ROWS: usize = 4_096;
 const ONE_OF: usize = 4;
 
-/// The part of the work left that a beginning plans with. A larger part leaves less for what was not foreseen.
-const OF_LEFT: f64 = 0.85;
+/// The part of the work left that the end of a beginning may take: of the first, whose support vectors are not known, and of those that follow. A
+/// larger part leaves less to find the beginning with.
+const OF_LEFT: (f64, f64) = (0.25, 0.85);
 /// How many times more rows have to be affordable for a beginning to be found anew.
-const WORTH_IT: f64 = 1.25;
+const WORTH_IT: f64 = 2.0;
 /// The least part of some rows that counts as support vectors, when the end is foreseen.
 const LEAST_SUPPORT: f64 = 0.05;
 
@@ -48,32 +49,32 @@ pub(super) fn begin(
         return Start::Scratch;
     }
     let end_of = |rows: f64| solver::OF_ENDING * rows * all as f64;
-    let affordable = |control: &Booked<'_>, support: f64| {
-        let rows = control.work_left().map_or(most, |left| (OF_LEFT * left / end_of(support)) as usize);
+    let affordable = |control: &Booked<'_>, of_left: f64, support: f64| {
+        let rows = control.work_left().map_or(most, |left| (of_left * left / end_of(support)) as usize);
         rows.clamp(LEAST_ROWS, most)
     };
     // Until it is known better, all rows may be support vectors.
-    let (mut start, mut support, mut rows) = (Start::Scratch, 1.0, affordable(control, 1.0));
+    let (mut start, mut rows) = (Start::Scratch, affordable(control, OF_LEFT.0, 1.0));
+    let mut to_end = end_of(rows as f64);
     loop {
         let places = spread(rows, all);
         let Ok(part) = problem.part(&places) else { return start };
-        let to_end = end_of(support * rows as f64);
-        // A closure keeps no snapshots: those of the part are none of the whole, and its end is not the whole's.
+        // A closure keeps no snapshots: those of the part are none of the whole. The end is that of the part before, which is left at a break.
         let mut ask =
             |progress: Progress| control.poll(Progress { work: Work { done: progress.work.done, to_end }, ..progress });
         let Ok(solution) = solver::solve(kind, &part, &in_units(settings, &part), &mut ask) else { return start };
         let is_first = start == Start::Scratch;
         let is_broken = matches!(solution.stop, Stop::TimeLimit | Stop::Interrupted);
         if let Some(found) = solution.alpha.filter(|_| is_first || !is_broken) {
-            let count = found.iter().filter(|&&alpha| alpha != 0.0).count();
-            support = (count as f64 / rows as f64).max(LEAST_SUPPORT);
+            to_end = end_of(found.iter().filter(|&&alpha| alpha != 0.0).count() as f64);
             start = Start::Alpha(of_whole(problem, &places, &found));
         }
         if is_broken {
             control.stop_at(solution.stop);
             return start;
         }
-        let next = affordable(control, support);
+        let support = (to_end / end_of(rows as f64)).max(LEAST_SUPPORT);
+        let next = affordable(control, OF_LEFT.1, support);
         if (next as f64) < WORTH_IT * rows as f64 {
             return start;
         }

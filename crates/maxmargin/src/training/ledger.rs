@@ -3,18 +3,24 @@
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
+use crate::checkpoint::FinishedMachine;
 use crate::control::{Control, Progress, Stop, Work};
 use crate::kernel::Gram;
 use crate::relay::MachineControl;
-use crate::solver::{Snapshot, SolverKind};
+use crate::solver::{self, Snapshot, SolverKind};
 
 /// The part of a limit on time that machines share, where a training goes on from a checkpoint. The first machine has the rest beside its
 /// share, so that a training that is resumed often gets on. A larger part is fairer; with a smaller one machines to come have less time.
 const SHARED_ON_RESUME: f64 = 0.5;
 
 /// Rows whose kernel values are computed to see how long that takes: all of the first with all of the second. With more of them the time is
-/// known better, and more of it is gone. With fewer of the second, to lay out the first takes too large a part of the time.
-const MEASURED: (usize, usize) = (1_024, 512);
+/// known better, and more of it is gone.
+const MEASURED: (usize, usize) = (2_048, 512);
+/// Before, the first are taken with one in this many of the second.
+const PART_FIRST: usize = 4;
+
+/// The least part of a limit on time that machines go on with. With a smaller one, ends are paid twice for little; a larger one is not used.
+const LEAST_LEFT: f64 = 0.15;
 
 /// What a kernel value takes in double precision, beside one in single precision.
 const OF_DOUBLE: f64 = 2.0;
@@ -35,40 +41,47 @@ impl Ledger {
         Ledger { done: Mutex::new(0.0), price: 0.0, shared }
     }
 
-    /// Sees what work costs, under a limit on time: computes some kernel values as a certificate does, between two looks at the control. The first
-    /// of them lays out the data, which counts as none.
+    /// Sees what work costs, under a limit on time: computes some kernel values as a certificate does, and then more of them. What both take
+    /// alike, to lay out rows and to wake threads, is no part of the price.
     pub(super) fn measure(&mut self, gram: Gram<'_>, rows: usize, control: &mut dyn Control) {
-        if control.spent().is_none() {
-            return;
-        }
         let places = |few: usize| -> Vec<usize> { (0..few.min(rows)).map(|k| k * rows / few.min(rows)).collect() };
         let (left, right) = (places(MEASURED.0), places(MEASURED.1));
-        let ones = vec![1.0; right.len()];
-        gram.product(&left[..1], &right, &ones);
-        let before = control.spent();
-        gram.product(&left, &right, &ones);
-        let work = OF_DOUBLE * (left.len() * right.len()) as f64;
-        let done = self.add(work);
-        // Whoever wants to break can do so at the next poll.
-        let _ = control.poll(Progress {
-            work: Work { done, to_end: 0.0 },
-            reserved: -f64::INFINITY,
-            ..Progress::default()
-        });
-        let took = control.spent().zip(before).map_or(0.0, |(after, before)| after - before);
-        self.price = if took.is_finite() { took.max(0.0) / work } else { 0.0 };
+        let mut time_of = |left: &[usize], right: &[usize]| -> Option<(f64, f64)> {
+            let before = control.spent()?;
+            gram.product(left, right, &vec![1.0; right.len()]);
+            let work = OF_DOUBLE * (left.len() * right.len()) as f64;
+            let work_done = Work { done: self.add(work), to_end: 0.0 };
+            // Whoever wants to break can do so at the next poll.
+            let never = Progress { work: work_done, reserved: f64::NEG_INFINITY, ..Progress::default() };
+            let _ = control.poll(never);
+            Some((control.spent()? - before, work))
+        };
+        // The first product lays out all data, and counts as none.
+        let _ = time_of(&left[..1], &right);
+        let (less, more) = (time_of(&left, &right[..right.len().div_ceil(PART_FIRST)]), time_of(&left, &right));
+        let Some(((less, few), (more, many))) = less.zip(more) else { return };
+        let price = if more > less && many > few { (more - less) / (many - few) } else { more / many };
+        self.price = if price.is_finite() { price.max(0.0) } else { 0.0 };
     }
 
-    /// For each machine, in the order in which they begin, the part of a limit on time that belongs to those after it. The parts are
-    /// as the rows; a machine that needs less than its part leaves the rest to the next.
-    pub(super) fn reserved(&self, rows: impl Iterator<Item = usize>) -> Vec<f64> {
+    /// For each machine, in the order in which they begin, the part of a limit on time that belongs to those after it. What is left is
+    /// shared by rows; a machine that needs less than its part leaves the rest to the next.
+    pub(super) fn reserved(&self, spent: Option<f64>, rows: impl Iterator<Item = usize>) -> Vec<f64> {
+        let shared = self.shared * (1.0 - spent.unwrap_or(0.0)).max(0.0);
         let mut reserved: Vec<f64> = rows.map(|rows| rows as f64).collect();
         let all: f64 = reserved.iter().sum();
         let mut after = 0.0;
         for part in reserved.iter_mut().rev() {
-            (*part, after) = (self.shared * after / all.max(1.0), after + *part);
+            (*part, after) = (shared * after / all.max(1.0), after + *part);
         }
         reserved
+    }
+
+    /// Whether the time that is left is worth going on with machines that were broken off: it is more than twice what their ends take.
+    pub(super) fn has_time_for<'a>(&self, spent: f64, broken: impl Iterator<Item = &'a FinishedMachine>) -> bool {
+        let values = |finished: &FinishedMachine| (finished.expansion.rows.len() * finished.machine.rows) as f64;
+        let ends = self.price * solver::OF_ENDING * broken.map(values).sum::<f64>();
+        1.0 - spent > (2.0 * ends).max(LEAST_LEFT)
     }
 
     fn add(&self, work: f64) -> f64 {

@@ -287,7 +287,7 @@ impl Training {
         let waiting = groups.waiting(checkpoint);
         let sizes = class_sizes(shared.labels);
         let size = |group: &usize| groups.numbers(*group).map(|number| shared.pairings[number].rows(&sizes)).sum();
-        let reserved = shared.ledger.reserved(waiting.iter().map(size));
+        let reserved = shared.ledger.reserved(control.spent(), waiting.iter().map(size));
         for (group, reserved) in waiting.into_iter().zip(reserved) {
             let group = groups.left(group, checkpoint, reserved);
             let states: Vec<_> = group.numbers.iter().map(|&number| checkpoint.machines[number].clone()).collect();
@@ -327,7 +327,9 @@ impl Training {
         let size = |group: &usize| groups.numbers(*group).map(|number| shared.pairings[number].rows(&sizes)).sum();
         waiting.sort_by_cached_key(|group| std::cmp::Reverse::<usize>(size(group)));
         let tasks = tasks(&waiting, |group| size(&group));
-        let reserved = shared.ledger.reserved(tasks.iter().map(|task| waiting[task.clone()].iter().map(size).sum()));
+        let reserved = shared
+            .ledger
+            .reserved(control.spent(), tasks.iter().map(|task| waiting[task.clone()].iter().map(size).sum()));
         // Most machines begin from scratch, and need no copy of their state.
         let scratch = MachineState::scratch();
         let untouched = |state: &MachineState| match state {

@@ -44,10 +44,8 @@ pub(crate) use network::network_errors;
 pub use params::{Penalty, TrainingParams};
 use verdict::{in_units, settle};
 
-/// How often machines that had too little time may go on, with what others leave to them, and the part of a limit on time from which on that does
-/// not pay.
+/// How often machines are trained at most: those that had too little time go on with what others have left to them.
 const MOST_ROUNDS: usize = 4;
-const TIME_FOR_MORE: f64 = 0.85;
 
 /// Checked parameters.
 #[derive(Clone, Debug)]
@@ -255,9 +253,10 @@ impl Training {
             } else {
                 self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?
             };
-            let has_time = control.spent().is_some_and(|spent| spent < TIME_FOR_MORE);
-            let is_late = |finished: &FinishedMachine| finished.machine.stop == Stop::TimeLimit;
-            if !has_time || broken.is_empty() || !broken.values().all(|finished| is_late(finished)) {
+            let is_late = broken.values().all(|finished| finished.machine.stop == Stop::TimeLimit);
+            let late = || broken.values().map(|finished| finished.as_ref());
+            let has_time = control.spent().is_some_and(|spent| ledger.has_time_for(spent, late()));
+            if broken.is_empty() || !is_late || !has_time {
                 break;
             }
             // Machines that needed less than their part of the time leave it to those that needed more.

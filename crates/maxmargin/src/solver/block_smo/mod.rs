@@ -56,7 +56,7 @@ use crate::control::{Control, Progress, Stop, Work, poll_keeping};
 use crate::data::Matrix;
 use crate::error::Error;
 use crate::kernel::{ClassValues, Packed, Tiles};
-use crate::problem::{DualProblem, Loss, MarginProblem};
+use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
 use aside::Aside;
 use block::Block;
@@ -110,6 +110,9 @@ const OF_KEPT: f64 = 4.0;
 
 /// Fewest variables of a block, where a limit on time leaves no work for more. Fewer of them make slow steps; more of them ask for more time.
 const LEAST_BLOCK: u64 = 16;
+
+/// The part of the rows that have to be worse off for a difference to be clear. With a larger part the objective counts less.
+const CLEARLY: f64 = 0.9;
 
 /// Blocks between two computations of the gap, which is for show.
 const GAP_EVERY: u64 = 8;
@@ -229,6 +232,21 @@ enum End {
     HandedOver { alpha: Vec<f64>, iterations: u64 },
 }
 
+/// How much of use a point is, where a search is broken off.
+#[derive(Clone, Copy, Debug)]
+struct PointUse {
+    worse_off: usize,
+    primal: f64,
+}
+
+impl PointUse {
+    /// Whether a point is of more use than another: clearly fewer rows are worse off, or about as many and the objective is lower.
+    fn is_more_than(&self, other: &PointUse) -> bool {
+        let (own, others) = (self.worse_off as f64, other.worse_off as f64);
+        own < CLEARLY * others || CLEARLY * own <= others && self.primal < other.primal
+    }
+}
+
 /// The search between two blocks.
 struct Engine<'a, T: Real> {
     problem: &'a DualProblem<'a>,
@@ -326,6 +344,23 @@ impl<'a, T: Real> Engine<'a, T> {
         gap.map(|gap| dual + gap).filter(|primal| primal.is_finite())
     }
 
+    /// How much of use this point is, for a search that may be broken off: how many rows of two classes are worse off than with a decision
+    /// function of 0, and the primal objective. The latter alone says little far from the optimum.
+    fn use_of(&self, primal: f64) -> PointUse {
+        let (gradient, problem) = (self.gradient(), self.problem);
+        if self.twins.rows() < problem.len() || problem.linear().iter().any(|&linear| linear >= 0.0) {
+            return PointUse { worse_off: 0, primal };
+        }
+        let shift = match problem.coupling() {
+            Coupling::All => problem.multiplier(&self.alpha, &gradient, None),
+            Coupling::None | Coupling::BySign => 0.0,
+        };
+        let product = |k: usize| {
+            gradient[k] - problem.linear()[k] - problem.ridge()[k] * self.alpha[k] - problem.signs()[k] * shift
+        };
+        PointUse { worse_off: (0..problem.len()).filter(|&k| product(k) <= 0.0).count(), primal }
+    }
+
     /// The work so far, and that of the sums in double precision which every end needs.
     fn work(&self) -> Work {
         let support = self.alpha.iter().filter(|&&alpha| alpha > 0.0).count() as f64;
@@ -368,8 +403,8 @@ impl<'a, T: Real> Engine<'a, T> {
     fn run(mut self, settings: &Settings, control: &mut dyn Control) -> End {
         let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * self.problem.len() as u64));
         let mut gap = None;
-        // The least primal objective so far, and where it was: wanted where a limit on time may come before the end.
-        let (is_limited, mut best) = (control.spent().is_some(), None::<(f64, Vec<f64>)>);
+        // The point of most use so far: wanted where a limit on time may come before the end.
+        let (is_limited, mut best) = (control.spent().is_some(), None::<(PointUse, Vec<f64>)>);
         // Whether α is ahead of u, because a step was broken off.
         let mut is_torn = false;
         let begun = self.begin(control);
@@ -383,9 +418,11 @@ impl<'a, T: Real> Engine<'a, T> {
                 gap = Some(self.problem.gap(&self.alpha, &self.gradient())).filter(|gap| gap.is_finite());
                 // A decision function that is 0 everywhere is of no use, whatever its objective.
                 let is_kept = is_limited && self.alpha.iter().any(|&alpha| alpha > 0.0);
-                let primal = self.primal(gap).filter(|_| is_kept);
-                if let Some(primal) = primal.filter(|&primal| best.as_ref().is_none_or(|(least, _)| primal < *least)) {
-                    best = Some((primal, self.alpha.clone()));
+                let found = self.primal(gap).filter(|_| is_kept).map(|primal| self.use_of(primal));
+                if let Some(found) =
+                    found.filter(|found| best.as_ref().is_none_or(|(most, _)| found.is_more_than(most)))
+                {
+                    best = Some((found, self.alpha.clone()));
                 }
             }
             let Work { done, to_end } = self.work();
@@ -425,11 +462,11 @@ impl<'a, T: Real> Engine<'a, T> {
             }
         };
         if stop == Stop::TimeLimit
-            && let Some((least, alpha)) = best
+            && let Some((most, alpha)) = best
             && (is_torn
                 || self
                     .primal(Some(self.problem.gap(&self.alpha, &self.gradient())))
-                    .is_none_or(|primal| primal > least))
+                    .is_none_or(|primal| !self.use_of(primal).is_more_than(&most)))
         {
             self.alpha = alpha;
         }
@@ -587,7 +624,9 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 
     fn choose(&mut self, levels: Levels, size: u64) {
-        self.working = if self.active().count() as u64 <= self.sizes.1 {
+        // A limit on time that leaves no work for a whole block leaves none for all variables.
+        let affords_all = size >= self.walk.size;
+        self.working = if affords_all && self.active().count() as u64 <= self.sizes.1 {
             // Each sign by itself: these are the classes of a pair.
             let (negative, positive): (Vec<usize>, Vec<usize>) =
                 self.active().partition(|&k| self.problem.signs()[k] < 0.0);
