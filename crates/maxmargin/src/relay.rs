@@ -98,6 +98,14 @@ pub(crate) fn run<R: Send>(
     let stops: Vec<OnceLock<Stop>> = sizes.iter().map(|_| OnceLock::new()).collect();
     let spent = Spent::of(control);
     let (heard, stop, work, spent) = (&heard, &stop, &work, &spent);
+    let count = sizes.iter().sum::<usize>();
+    // A limit on time that is over already is heard before small machines could be done.
+    if spent.is_limited
+        && let ControlFlow::Break(reason) = control.poll(Progress { machine: (0, count), ..Progress::default() })
+        && stop.set(reason).is_ok()
+    {
+        hear(Event::Broke, control);
+    }
     workers.in_scope(|scope| {
         for (number, own) in stops.iter().enumerate() {
             let sender = sender.clone();
@@ -108,7 +116,7 @@ pub(crate) fn run<R: Send>(
             });
         }
         drop(sender);
-        let (mut finished, count) = (0, sizes.iter().sum::<usize>());
+        let mut finished = 0;
         for message in receiver {
             match message {
                 Message::Progress { number, progress } => {
