@@ -303,11 +303,16 @@ const FAR_COLUMNS: &str = "1 2147483647:1\n-1 2147483646:1\n1 5:1\n-1 9:2\n";
 fn columns_far_out_are_refused_where_each_has_a_place() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("far.svm"), FAR_COLUMNS).unwrap();
-    for line in ["doctor far.svm", "project far.svm --onto 1", "convert far.svm far.csv", "convert far.svm far.npy"] {
+    let lines = ["doctor far.svm", "project far.svm --onto 1", "convert far.svm far.csv", "convert far.svm far.npy"];
+    for line in lines.into_iter().chain(["convert far.svm far.npz"]) {
         check(folder.path(), (line, "the data has 2147483647 columns", "choose columns with --columns"));
     }
     let case = ("train far.svm --task svdd --memory 1G -q", "a centre with 2147483647 columns needs 16.0 GiB", "grant");
     check(folder.path(), case);
+    for scale in ["standard", "minmax"] {
+        let line: &'static str = format!("train far.svm --kernel rbf --scale {scale} --memory 1G -q").leak();
+        check(folder.path(), (line, "to scale 2147483647 columns needs 192.0 GiB", "grant"));
+    }
 }
 
 #[test]

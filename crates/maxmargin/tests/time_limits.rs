@@ -107,3 +107,34 @@ fn a_limit_on_time_leaves_room_for_the_end_and_for_machines_to_come() {
     // Where nobody knows the price of work, the end takes no time.
     assert!(!Progress { work: work(9.0), ..Progress::default() }.is_over(0.6));
 }
+
+/// Two classes that hinge loss with a large C tells apart slowly: the objective rises far above that of the start before it falls.
+fn overlapping(seed: u64, rows: usize) -> Dataset {
+    let mut generator = Pcg64::seed_from_u64(seed);
+    let (mut numbers, mut labels) = (vec![], vec![]);
+    for _ in 0..rows {
+        let x: [f64; 4] = std::array::from_fn(|_| generator.random::<f64>());
+        let noise = 0.6 * (generator.random::<f64>() - 0.5);
+        labels.push(Label::new(if x[0] + 0.3 * (9.0 * x[1]).sin() + noise > 0.5 { "p" } else { "n" }));
+        numbers.extend(x);
+    }
+    Dataset::new(Matrix::dense(rows, 4, numbers).unwrap(), Labels::new(labels)).unwrap()
+}
+
+#[test]
+fn a_longer_limit_leaves_no_worse_objective_than_a_short_one() {
+    for seed in [5, 6] {
+        let data = overlapping(seed, 6_000);
+        let kernel = KernelParams::Rbf { gamma: Gamma::Value(4.0) };
+        let penalty = maxmargin::training::Penalty::C(100.0);
+        let training = TrainingParams { kernel, penalty, ..TrainingParams::default() }.check().unwrap();
+        let primal_at = |limit: f64| {
+            let mut clock = Clock { limit, done: 0.0, is_fair: true };
+            let model = training.fit(&data, &Workers::none(), &mut clock).unwrap();
+            model.machines()[0].evidence.certificate().unwrap().primal
+        };
+        let primals: Vec<f64> = [1e7, 2e7, 4e7, 8e7].into_iter().map(primal_at).collect();
+        let is_falling = primals.windows(2).all(|pair| pair[1] <= 1.02 * pair[0]);
+        assert!(is_falling, "seed {seed}: {primals:?}");
+    }
+}

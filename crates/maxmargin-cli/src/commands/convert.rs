@@ -25,7 +25,6 @@ pub(super) fn run(arguments: &Convert) -> Result<ExitCode, Failure> {
     let options = arguments.reading.options(arguments.columns.as_deref());
     // These tell the number of columns before the first row.
     let fixed = !matches!(format, Format::Libsvm | Format::Cache);
-    let is_table = fixed && format != Format::Npz;
     let started = Instant::now();
     let mut feed = Feed::new(&origin, &options, arguments.reading.seed, fixed)?;
     let bar = progress(arguments.quiet);
@@ -37,7 +36,7 @@ pub(super) fn run(arguments: &Convert) -> Result<ExitCode, Failure> {
                 Next::Stopped => return Ok(None),
                 Next::End => break,
                 Next::Block(block) => {
-                    if is_table {
+                    if fixed {
                         input::check_columns(block.columns(), format.name())?;
                     }
                     writer.push(&block)?;

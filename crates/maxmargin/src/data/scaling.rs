@@ -125,6 +125,12 @@ impl Scaling {
         Scaling { kind, offsets, factors }
     }
 
+    /// Bytes that [`Scaling::learn`] takes for data of this many columns, at most: ranges with their counts twice, four numbers for the
+    /// moments, an offset and a factor.
+    pub fn bytes_to_learn(columns: usize) -> u64 {
+        96 * columns as u64
+    }
+
     /// A scaling from its parts, as a model file holds them.
     ///
     /// # Errors

@@ -144,11 +144,17 @@ pub(super) fn prefer_constant(
     let Some(found) = evidence.certificate().filter(|_| !problem.hard() && !(problem.pull_on_bias() > 0.0)) else {
         return;
     };
+    let is_cut_short = matches!(solution.stop, Stop::TimeLimit | Stop::Interrupted);
+    let mut primal = found.primal;
+    if is_cut_short && problem.bias() == Bias::Explicit {
+        take_best_bias(problem, solution);
+        *evidence = evidence_of(problem, solution, tolerance);
+        primal = evidence.certificate().map_or(primal, |found| found.primal);
+    }
     let none = vec![0.0; problem.len()];
     let bias = if problem.bias() == Bias::Explicit { best_bias(problem, &none) } else { 0.0 };
     let (loss, targets, costs) = (problem.row_loss(), problem.targets(), problem.costs());
     let constant: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(targets[i], bias)).sum();
-    let is_cut_short = matches!(solution.stop, Stop::TimeLimit | Stop::Interrupted);
     let errors_of = |values: &[f64]| training_errors(problem, values);
     // A function that was found in a hurry may be far from the optimum, and yet right about most rows.
     let tells_more = is_cut_short
@@ -156,7 +162,7 @@ pub(super) fn prefer_constant(
             .decision_values
             .as_deref()
             .is_some_and(|values| errors_of(values) < errors_of(&vec![bias; values.len()]));
-    if found.primal <= constant || tells_more {
+    if primal <= constant || tells_more {
         return;
     }
     solution.decision = match &solution.decision {
@@ -167,6 +173,19 @@ pub(super) fn prefer_constant(
     solution.decision_values = Some(vec![bias; problem.len()]);
     solution.notes.push("nothing better than a constant was found: what the search had was worse".into());
     *evidence = evidence_of(problem, solution, tolerance);
+}
+
+/// Moves the bias of a search that was broken off to where the objective is least. The solver's own is an average over free coefficients,
+/// which says little far from the optimum.
+fn take_best_bias(problem: &MarginProblem<'_>, solution: &mut Solution) {
+    let Some(values) = &mut solution.decision_values else { return };
+    let (Decision::Linear { bias, .. } | Decision::Expansion { bias, .. }) = &mut solution.decision;
+    let sums: Vec<f64> = values.iter().map(|value| value - *bias).collect();
+    let best = best_bias(problem, &sums);
+    if best.is_finite() {
+        *bias = best;
+        values.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum + best);
+    }
 }
 
 /// Whether some rows of a problem are a problem of the same kind.

@@ -15,7 +15,7 @@ pub(super) struct Kept {
     machines: Vec<Machine>,
     numbers: Vec<usize>,
     solvers: Vec<SolverKind>,
-    /// Whether machines are boxed into the checkpoint instead: somebody has asked for it, or rows have too many digits.
+    /// Whether machines are boxed into the checkpoint instead: somebody has asked for it, or row numbers do not fit into 32 bits.
     is_boxed: bool,
 }
 

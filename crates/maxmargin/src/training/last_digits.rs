@@ -19,12 +19,14 @@ const SMALL_ROWS: usize = 500;
 const FINER: f64 = 1e-7;
 /// The finest violation to aim at: below it there is only rounding.
 const FINEST_VIOLATION: f64 = 1e-12;
-/// Steps of a search to the last digits before it is given up: some tenths of a second.
+/// Steps of a search to the last digits before it is given up: pair steps of a microsecond or two, and steps of Newton's method. With more, a
+/// search that cannot get there takes longer; with fewer, some that could is repeated as asked.
 const MOST_STEPS: u64 = 200_000;
+const MOST_NEWTON_STEPS: u64 = 200;
 
 impl Training {
-    /// Whether the machines of a training are searched to their last digits: there are few rows, and the solver was left to us. One step
-    /// is what tests of a limit ask for, and no place to be exact.
+    /// Whether the machines of a training are searched to their last digits: there are few rows, the solver was left to us, and more than
+    /// one step is allowed.
     pub(super) fn wants_last_digits(&self, data: &Dataset) -> bool {
         let may_step = self.params.settings.max_iterations.is_none_or(|most| most > 1);
         data.rows() <= SMALL_ROWS && self.params.solver.is_none() && may_step
@@ -64,7 +66,8 @@ pub(super) fn of_machine(
         return Some((kind, Settings { gap: Some((gap * FINER).max(f64::EPSILON)), ..finer }));
     }
     let newton = if problem.norm() == Norm::L1 { SolverKind::L1Newton } else { SolverKind::PrimalNewton };
-    Some((newton, Settings { gap: None, ..finer }))
+    let max_iterations = settings.max_iterations.or(Some(MOST_NEWTON_STEPS));
+    Some((newton, Settings { gap: None, max_iterations, ..finer }))
 }
 
 fn finer(settings: &Settings) -> Settings {

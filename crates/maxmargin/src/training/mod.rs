@@ -154,6 +154,12 @@ impl Training {
             self.check_network(&beginning, labels.classes().len())?;
         }
         let targets = params.task.is_regression().then(|| targets(data)).transpose()?;
+        if params.scaling != ScalingKind::None {
+            let (need, budget) = (Scaling::bytes_to_learn(data.columns()), params.settings.memory);
+            if need > budget {
+                return Err(Error::Memory { what: format!("to scale {} columns", data.columns()), need, budget });
+            }
+        }
         let scaling = (params.scaling != ScalingKind::None).then(|| Scaling::learn(params.scaling, data.matrix()));
         let matrix = match &scaling {
             Some(scaling) => scaling.apply(data.matrix())?,
@@ -249,13 +255,15 @@ impl Training {
             ledger.measure(Gram::new(&kernel, &points, team), data.rows(), control);
         }
         let shared = Shared { ledger: &ledger, ..shared };
-        let (mut broken, mut kept) = (Broken::new(), Kept::new(pairings.len(), data.rows()));
+        let (mut broken, mut before) = (Broken::new(), Broken::new());
+        let mut kept = Kept::new(pairings.len(), data.rows());
         for _ in 0..MOST_ROUNDS {
             broken = if side_by_side {
                 self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, &mut kept, control)?
             } else {
                 self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?
             };
+            keep_better(&mut broken, std::mem::take(&mut before));
             let is_late = broken.values().all(|finished| finished.machine.stop == Stop::TimeLimit);
             let late = || broken.values().map(|finished| finished.as_ref());
             let has_time = control.spent().is_some_and(|spent| ledger.has_time_for(spent, late()));
@@ -270,6 +278,7 @@ impl Training {
                     *state = finished.to_go_on(params.task);
                 }
             }
+            before = std::mem::take(&mut broken);
         }
         if let Some((machines, solver)) = kept.take_all(pairings.len()) {
             drop(checkpoint);
@@ -416,6 +425,17 @@ impl Training {
         }
         control.close();
         Ok(finished)
+    }
+}
+
+/// Puts machines of an earlier round in the place of those that were broken off again at a higher objective.
+fn keep_better(broken: &mut Broken, mut before: Broken) {
+    let primal =
+        |machine: &FinishedMachine| machine.machine.evidence.certificate().map_or(f64::INFINITY, |found| found.primal);
+    for (number, machine) in broken {
+        if let Some(earlier) = before.remove(number).filter(|earlier| primal(earlier) < primal(machine)) {
+            *machine = earlier;
+        }
     }
 }
 

@@ -56,7 +56,7 @@ use crate::control::{Control, Progress, Stop, Work, poll_keeping};
 use crate::data::Matrix;
 use crate::error::Error;
 use crate::kernel::{ClassValues, Packed, Tiles};
-use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
+use crate::problem::{DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
 use aside::Aside;
 use block::Block;
@@ -110,9 +110,6 @@ const OF_KEPT: f64 = 4.0;
 
 /// Fewest variables of a block, where a limit on time leaves no work for more. Fewer of them make slow steps; more of them ask for more time.
 const LEAST_BLOCK: u64 = 16;
-
-/// The part of the rows that have to be worse off for a difference to be clear. With a larger part the objective counts less.
-const CLEARLY: f64 = 0.9;
 
 /// Blocks between two computations of the gap, which is for show.
 const GAP_EVERY: u64 = 8;
@@ -232,21 +229,6 @@ enum End {
     HandedOver { alpha: Vec<f64>, iterations: u64 },
 }
 
-/// How much of use a point is, where a search is broken off.
-#[derive(Clone, Copy, Debug)]
-struct PointUse {
-    worse_off: usize,
-    primal: f64,
-}
-
-impl PointUse {
-    /// Whether a point is of more use than another: clearly fewer rows are worse off, or about as many and the objective is lower.
-    fn is_more_than(&self, other: &PointUse) -> bool {
-        let (own, others) = (self.worse_off as f64, other.worse_off as f64);
-        own < CLEARLY * others || CLEARLY * own <= others && self.primal < other.primal
-    }
-}
-
 /// The search between two blocks.
 struct Engine<'a, T: Real> {
     problem: &'a DualProblem<'a>,
@@ -338,27 +320,9 @@ impl<'a, T: Real> Engine<'a, T> {
         engine
     }
 
-    /// The primal objective that belongs to a gap, as far as u is up to date. It does not fall with every block, as the dual's does.
-    fn primal(&self, gap: Option<f64>) -> Option<f64> {
-        let dual = -self.problem.objective(&self.alpha, &self.gradient());
-        gap.map(|gap| dual + gap).filter(|primal| primal.is_finite())
-    }
-
-    /// How much of use this point is, for a search that may be broken off: how many rows of two classes are worse off than with a decision
-    /// function of 0, and the primal objective. The latter alone says little far from the optimum.
-    fn use_of(&self, primal: f64) -> PointUse {
-        let (gradient, problem) = (self.gradient(), self.problem);
-        if self.twins.rows() < problem.len() || problem.linear().iter().any(|&linear| linear >= 0.0) {
-            return PointUse { worse_off: 0, primal };
-        }
-        let shift = match problem.coupling() {
-            Coupling::All => problem.multiplier(&self.alpha, &gradient, None),
-            Coupling::None | Coupling::BySign => 0.0,
-        };
-        let product = |k: usize| {
-            gradient[k] - problem.linear()[k] - problem.ridge()[k] * self.alpha[k] - problem.signs()[k] * shift
-        };
-        PointUse { worse_off: (0..problem.len()).filter(|&k| product(k) <= 0.0).count(), primal }
+    /// The primal objective at this point, with the best bias. It does not fall with every block, as the dual's does.
+    fn primal(&self, gradient: &[f64]) -> f64 {
+        self.problem.least_gap(&self.alpha, gradient) - self.problem.objective(&self.alpha, gradient)
     }
 
     /// The work so far, and that of the sums in double precision which every end needs.
@@ -403,8 +367,8 @@ impl<'a, T: Real> Engine<'a, T> {
     fn run(mut self, settings: &Settings, control: &mut dyn Control) -> End {
         let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * self.problem.len() as u64));
         let mut gap = None;
-        // The point of most use so far: wanted where a limit on time may come before the end.
-        let (is_limited, mut best) = (control.spent().is_some(), None::<(PointUse, Vec<f64>)>);
+        // The least primal objective so far, its α and its gradient: wanted where a limit on time may come before the end.
+        let (is_limited, mut best) = (control.spent().is_some(), None::<(f64, Vec<f64>, Vec<f64>)>);
         // Whether α is ahead of u, because a step was broken off.
         let mut is_torn = false;
         let begun = self.begin(control);
@@ -414,15 +378,17 @@ impl<'a, T: Real> Engine<'a, T> {
             }
             self.refresh();
             let levels = self.view().levels(self.active());
-            if is_limited || self.walk.blocks.is_multiple_of(GAP_EVERY) {
-                gap = Some(self.problem.gap(&self.alpha, &self.gradient())).filter(|gap| gap.is_finite());
-                // A decision function that is 0 everywhere is of no use, whatever its objective.
-                let is_kept = is_limited && self.alpha.iter().any(|&alpha| alpha > 0.0);
-                let found = self.primal(gap).filter(|_| is_kept).map(|primal| self.use_of(primal));
-                if let Some(found) =
-                    found.filter(|found| best.as_ref().is_none_or(|(most, _)| found.is_more_than(most)))
-                {
-                    best = Some((found, self.alpha.clone()));
+            if self.walk.blocks.is_multiple_of(GAP_EVERY) {
+                let gradient = self.gradient();
+                gap = Some(self.problem.gap(&self.alpha, &gradient)).filter(|gap| gap.is_finite());
+                // A decision function that is 0 everywhere is of no use, whatever its objective. What is set aside has a gradient of the past,
+                // which says nothing of this point.
+                let is_whole = self.active().count() == self.problem.len();
+                if is_limited && is_whole && self.alpha.iter().any(|&alpha| alpha > 0.0) {
+                    let primal = self.primal(&gradient);
+                    if primal.is_finite() && best.as_ref().is_none_or(|(least, ..)| primal < *least) {
+                        best = Some((primal, self.alpha.clone(), gradient));
+                    }
                 }
             }
             let Work { done, to_end } = self.work();
@@ -461,16 +427,16 @@ impl<'a, T: Real> Engine<'a, T> {
                 }
             }
         };
-        if stop == Stop::TimeLimit
-            && let Some((most, alpha)) = best
-            && (is_torn
-                || self
-                    .primal(Some(self.problem.gap(&self.alpha, &self.gradient())))
-                    .is_none_or(|primal| !self.use_of(primal).is_more_than(&most)))
-        {
+        let mut best = best.filter(|_| stop == Stop::TimeLimit);
+        if is_torn && let Some((_, alpha, _)) = best.take() {
             self.alpha = alpha;
         }
-        let gradient = self.problem.gradient(&self.alpha);
+        let mut gradient = self.problem.gradient(&self.alpha);
+        if let Some((least, alpha, its_gradient)) = best
+            && !(self.primal(&gradient) < least)
+        {
+            (self.alpha, gradient) = (alpha, its_gradient);
+        }
         End::Solution(DualSolution { alpha: self.alpha, gradient, stop, iterations: self.walk.steps })
     }
 
