@@ -36,7 +36,8 @@ const SWEEPS: u64 = 8;
 /// Steps of a kernel machine of [`KERNEL_ROWS`] rows.
 const STEPS: u64 = 10_000;
 
-/// Where a kernel machine under a limit on time begins: at the solution of some of its rows, as many as the work left affords an end with.
+/// Where a kernel machine under a limit on time begins: at the solution of some of its rows, as many as leave time
+/// for the final certificate.
 /// From there it goes on to the same optimum; broken off, it is a model of use.
 pub(super) fn begin(
     kind: SolverKind,

@@ -19,7 +19,8 @@ const MEASURED: (usize, usize) = (2_048, 512);
 /// Before, the first are taken with one in this many of the second.
 const PART_FIRST: usize = 4;
 
-/// The least part of a limit on time that machines go on with. With a smaller one, ends are paid twice for little; a larger one is not used.
+/// The least part of a limit on time that machines go on with. Below it, going on costs more in second
+/// certificates than it gains.
 const LEAST_LEFT: f64 = 0.15;
 
 /// What a kernel value takes in double precision, beside one in single precision.

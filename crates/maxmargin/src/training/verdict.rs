@@ -3,7 +3,7 @@
 //! # The rule
 //! ```text
 //! kernel machines:  relative gap ≤ gap bound  and  violation ≤ tolerance × unit
-//! linear machines:  relative gap ≤ gap bound,  and the same where a tolerance is given in its place         (T.2)
+//! linear machines:  relative gap ≤ gap bound;  with a tolerance and no gap, the rule of kernel machines        (T.2)
 //! ```
 //!
 //! The bounds are those of [`Settings`]. Classes that are trained together with hinge loss have both, the gap bound being 1e-3 unless one is
