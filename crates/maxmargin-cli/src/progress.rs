@@ -244,6 +244,10 @@ impl Control for Watch {
         self.limit.map(|limit| if limit.is_zero() { f64::INFINITY } else { part(limit) })
     }
 
+    fn keeps_checkpoints(&self) -> bool {
+        self.keeper.is_some()
+    }
+
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {
         let Some(keeper) = &self.keeper else { return false };
         match self.broke {

@@ -99,6 +99,12 @@ pub trait Control: Send {
         None
     }
 
+    /// Whether checkpoints are kept. A training that is resumed from one ends at the same bits as one that was never broken off, so a limit on
+    /// time does not change the way that its search takes.
+    fn keeps_checkpoints(&self) -> bool {
+        false
+    }
+
     /// The work that a limit on time leaves to a machine of a training, its end included; `None` where that is not known.
     fn work_left(&self) -> Option<f64> {
         None

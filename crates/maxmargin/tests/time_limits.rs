@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::{Gamma, KernelParams};
-use maxmargin::{Control, Model, Progress, Stop, TrainingParams, Work, Workers};
+use maxmargin::{Beginning, Checkpoint, Control, Model, Progress, Stop, TrainingParams, Unattended, Work, Workers};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -136,5 +136,54 @@ fn a_longer_limit_leaves_no_worse_objective_than_a_short_one() {
         let primals: Vec<f64> = [1e7, 2e7, 4e7, 8e7].into_iter().map(primal_at).collect();
         let is_falling = primals.windows(2).all(|pair| pair[1] <= 1.02 * pair[0]);
         assert!(is_falling, "seed {seed}: {primals:?}");
+    }
+}
+
+/// A clock that keeps the checkpoint of a search which it breaks off.
+struct Keeping {
+    clock: Clock,
+    broke: bool,
+    kept: Option<Checkpoint>,
+}
+
+impl Control for Keeping {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        let answer = self.clock.poll(progress);
+        self.broke |= answer.is_break();
+        answer
+    }
+
+    fn spent(&self) -> Option<f64> {
+        self.clock.spent()
+    }
+
+    fn keeps_checkpoints(&self) -> bool {
+        true
+    }
+
+    fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+        self.broke && (self.kept.is_none() || progress.iteration > 0)
+    }
+
+    fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.kept = Some(checkpoint.clone());
+    }
+}
+
+#[test]
+fn a_fit_that_a_limit_broke_off_goes_on_from_its_checkpoint_to_the_same_bits() {
+    let data = overlapping(7, 3_000);
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(4.0) };
+    let training = TrainingParams { kernel, ..TrainingParams::default() }.check().unwrap();
+    let workers = Workers::none();
+    let at_once = training.fit(&data, &workers, &mut Unattended).unwrap();
+    for limit in [3e6, 1e7, 2e7] {
+        let clock = Clock { limit, done: 0.0, is_fair: true };
+        let mut control = Keeping { clock, broke: false, kept: None };
+        let broken = training.fit(&data, &workers, &mut control).unwrap();
+        assert_eq!(broken.stop(), Stop::TimeLimit, "limit {limit:e}");
+        let beginning = Beginning::Checkpoint(control.kept.unwrap());
+        let continued = training.fit_from(&data, beginning, &workers, &mut Unattended).unwrap();
+        assert_eq!(continued.machines()[0].coefficients, at_once.machines()[0].coefficients, "limit {limit:e}");
     }
 }

@@ -33,13 +33,20 @@ pub(super) struct Ledger {
     price: f64,
     /// The part of a limit on time that machines share by their rows.
     shared: f64,
+    /// Whether a limit on time may change the way that searches take.
+    is_free: bool,
 }
 
 impl Ledger {
     /// Nothing is done yet.
-    pub(super) fn new(is_resumed: bool) -> Self {
+    pub(super) fn new(is_resumed: bool, is_free: bool) -> Self {
         let shared = if is_resumed { SHARED_ON_RESUME } else { 1.0 };
-        Ledger { done: Mutex::new(0.0), price: 0.0, shared }
+        Ledger { done: Mutex::new(0.0), price: 0.0, shared, is_free }
+    }
+
+    /// Whether a limit on time may change the way that searches take: no checkpoint is kept that they could be resumed from.
+    pub(super) fn is_free(&self) -> bool {
+        self.is_free
     }
 
     /// Sees what work costs, under a limit on time: computes some kernel values as a certificate does, and then more of them. What both take
@@ -147,7 +154,7 @@ impl Control for Booked<'_> {
 
     fn work_left(&self) -> Option<f64> {
         let (spent, price) = (self.inner.spent()?, self.ledger.price);
-        (price > 0.0).then(|| ((1.0 - self.reserved - spent) / price).max(0.0))
+        (price > 0.0 && self.ledger.is_free).then(|| ((1.0 - self.reserved - spent) / price).max(0.0))
     }
 
     fn keep_snapshot(&mut self, snapshot: Snapshot) {

@@ -218,8 +218,8 @@ impl Training {
         }
         let pairings = parts.pairings();
         let of_class = rows_of_classes(&parts, labels.codes(), weights.as_deref());
-        let mut ledger = Ledger::new(matches!(beginning, Beginning::Checkpoint(_)));
-        let unmeasured = Ledger::new(false);
+        let mut ledger = Ledger::new(matches!(beginning, Beginning::Checkpoint(_)), !control.keeps_checkpoints());
+        let unmeasured = Ledger::new(false, true);
         let mut shared = Shared {
             data,
             of_class: of_class.as_ref(),
@@ -267,7 +267,7 @@ impl Training {
             let is_late = broken.values().all(|finished| finished.machine.stop == Stop::TimeLimit);
             let late = || broken.values().map(|finished| finished.as_ref());
             let has_time = control.spent().is_some_and(|spent| ledger.has_time_for(spent, late()));
-            if broken.is_empty() || !is_late || !has_time {
+            if broken.is_empty() || !is_late || !has_time || !ledger.is_free() {
                 break;
             }
             // Machines that needed less than their part of the time leave it to those that needed more.
@@ -381,7 +381,7 @@ impl Training {
         solver::supports(kind, &problems[0], goal)?;
         control.begin(kind);
         let mut starts: Vec<Start> = states.iter().zip(&problems).map(|(state, own)| state.start(kind, own)).collect();
-        if control.spent().is_some() {
+        if control.spent().is_some() && shared.ledger.is_free() {
             for (problem, start) in problems.iter().zip(&mut starts).filter(|(_, start)| **start == Start::Scratch) {
                 *start = few::begin(kind, problem, settings, control);
             }
