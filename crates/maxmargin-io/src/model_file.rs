@@ -411,7 +411,7 @@ mod tests {
         survives_columns(&Model::new(parts).unwrap());
     }
 
-    /// What a file of an earlier program must say, whichever format it is of: three machines of iris with a Gaussian kernel.
+    /// Checks that a file of a given format holds the model of the golden files: three machines of iris with a Gaussian kernel.
     fn is_the_model_of_iris(bytes: &[u8], format: u32) {
         assert!(String::from_utf8_lossy(bytes).contains(&format!(r#"\"format\":{format}"#)));
         let model = model_from_bytes(bytes, "golden.mm").unwrap();

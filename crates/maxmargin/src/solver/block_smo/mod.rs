@@ -331,7 +331,7 @@ impl<'a, T: Real> Engine<'a, T> {
         Work { done: self.work, to_end: OF_ENDING * support * self.twins.rows() as f64 }
     }
 
-    /// The work of a step with so many variables, and what it adds to the end at most.
+    /// The work of a step with `variables` variables, with the most that it adds to the work of an end.
     fn work_of_step(&self, variables: u64) -> f64 {
         variables as f64 * (self.rows.active() as f64 + OF_ENDING * self.twins.rows() as f64)
     }

@@ -315,7 +315,7 @@ impl<'a> Whole<'a> {
         tolerance * self.block.margin().max(LEAST_MARGIN * size).min(1.0)
     }
 
-    /// What so many pair steps cost, in the multiplications of Newton's method.
+    /// The cost of a number of pair steps, in multiplications of Newton's method.
     fn work_of_pairs(&self, steps: u64) -> f64 {
         let of_sums = if self.problem.coupling() == Coupling::BySign { OF_TWO_SUMS } else { 1.0 };
         of_sums * steps as f64 * (self.block.len() as f64 + OF_STEP)
