@@ -12,7 +12,7 @@
 //! matters, all decision values are computed with twice the digits, or, where that would take too long, (C.8) is added to the gap.
 
 use super::{Evidence, relative_gap};
-use crate::kernel::{FAR_OUT, KernelFunction, Polynomial, Rbf, precise_sums};
+use crate::kernel::{Exponential, FAR_OUT, KernelFunction, Polynomial, Rbf, precise_sums};
 use crate::problem::{MarginProblem, RowLoss};
 use crate::solver::Decision;
 
@@ -39,13 +39,14 @@ pub(crate) enum Rounding {
     Hidden(f64),
 }
 
-/// Judges the decision values of an expansion. `precise` computes those of some rows, given by their places, with twice the digits.
+/// Judges the decision values of an expansion. `precise` computes those of some rows, given by their places, with twice the digits. The
+/// sample has a plain exponential: an error of one more rounding makes it look worse, not better.
 pub(crate) fn rounding(
     problem: &MarginProblem<'_>,
     decision: &Decision,
     values: &[f64],
     evidence: &Evidence,
-    precise: impl Fn(&[usize]) -> Vec<f64>,
+    precise: impl Fn(&[usize], Exponential) -> Vec<f64>,
 ) -> Rounding {
     let (Decision::Expansion { coefficients, .. }, Some(found)) = (decision, evidence.certificate()) else {
         return Rounding::Harmless;
@@ -65,7 +66,8 @@ pub(crate) fn rounding(
         let mut places: Vec<usize> = (0..parts.len()).collect();
         places.sort_by(|&i, &j| parts[j].total_cmp(&parts[i]).then(i.cmp(&j)));
         places.truncate(SAMPLE);
-        let errors = places.iter().zip(precise(&places)).map(|(&i, precise)| (precise - values[i]).abs() / bounds[i]);
+        let sample = precise(&places, Exponential::Plain);
+        let errors = places.iter().zip(sample).map(|(&i, precise)| (precise - values[i]).abs() / bounds[i]);
         // A NaN is no small error.
         let share = errors.fold(0.0, |most: f64, share| if share <= most { most } else { share });
         likely = if share.is_finite() { SAFETY * share * total } else { total };
@@ -78,20 +80,26 @@ pub(crate) fn rounding(
         return hidden;
     }
     let all: Vec<usize> = (0..problem.len()).collect();
-    let values = precise(&all);
+    let values = precise(&all, Exponential::Precise);
     // Numbers beyond 1e290 have no twice as many digits.
     if values.iter().all(|value| value.is_finite()) { Rounding::Precise(values) } else { hidden }
 }
 
 /// The decision values of some rows of a problem with twice the digits, each rounded once.
-pub(crate) fn precise_values(problem: &MarginProblem<'_>, decision: &Decision, places: &[usize]) -> Vec<f64> {
+pub(crate) fn precise_values(
+    problem: &MarginProblem<'_>,
+    decision: &Decision,
+    places: &[usize],
+    exponential: Exponential,
+) -> Vec<f64> {
     let Decision::Expansion { coefficients, bias } = decision else { return Vec::new() };
     let wanted: Vec<usize> = places.iter().map(|&i| problem.rows()[i]).collect();
     let support: Vec<usize> = (0..problem.len()).filter(|&i| coefficients[i] != 0.0).collect();
     let rows: Vec<usize> = support.iter().map(|&i| problem.rows()[i]).collect();
     let active: Vec<f64> = support.iter().map(|&i| coefficients[i]).collect();
     let points = problem.points();
-    precise_sums(problem.kernel(), points.rows(&wanted), points.rows(&rows), &active, *bias, problem.workers())
+    let (wanted, rows) = (points.rows(&wanted), points.rows(&rows));
+    precise_sums(problem.kernel(), exponential, wanted, rows, &active, *bias, problem.workers())
 }
 
 impl Evidence {

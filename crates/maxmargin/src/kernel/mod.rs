@@ -58,7 +58,7 @@ pub use params::{Gamma, KernelParams};
 pub(crate) use points::Centre;
 pub use points::{Points, Rows};
 pub use polynomial::Polynomial;
-pub(crate) use precise::precise_sums;
+pub(crate) use precise::{Exponential, precise_sums};
 pub use precomputed::Precomputed;
 pub use rbf::Rbf;
 pub use sigmoid::Sigmoid;

@@ -19,15 +19,25 @@ const NUMBERS_AN_ENTRY: usize = 8;
 /// Lanes of [`compensated_dot`].
 const LANES: usize = 8;
 
+/// How many digits the exponential of a Gaussian kernel has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exponential {
+    /// About 30, at about 500 operations.
+    Precise,
+    /// Those of f64, at about 20 operations. What cancels is the distance, whose digits are all there: enough to measure an error with.
+    Plain,
+}
+
 /// `f_i = b + Σ_j coefficients[j] · k(left i, right j)`, each rounded once, at the end.
 ///
-/// Kernels of dot products are computed with about 30 digits, and so are sums, products and multiples of them. Values of other kernels have
-/// the digits of f64 and are added up with more.
+/// Kernels of dot products are computed with about 30 digits, but for their [`Exponential`], and so are sums, products and multiples of them.
+/// Values of other kernels have the digits of f64 and are added up with more.
 ///
-/// Cost: about 30 operations for each pair of rows and each entry of a right row, in vector instructions where rows are spread out, and about
-/// 1000 for the exponential of a pair.
+/// Cost: about 30 operations for each pair of rows and each entry of a right row, in vector instructions where rows are spread out, and those of
+/// the exponential of a pair.
 pub(crate) fn precise_sums(
     kernel: &KernelFunction,
+    exponential: Exponential,
     left: Rows<'_>,
     right: Rows<'_>,
     coefficients: &[f64],
@@ -55,7 +65,7 @@ pub(crate) fn precise_sums(
                     left: left.slice(i..i + 1),
                     right: right.slice(j..j + 1),
                 };
-                kernel.precise(&pair) * coefficients[j]
+                kernel.precise(exponential, &pair) * coefficients[j]
             };
             *sum = (0..right.len()).map(term).fold(DoubleDouble::from(bias), |sum, term| sum + term).value();
         }
@@ -103,17 +113,18 @@ impl Pair<'_> {
 
 impl KernelFunction {
     /// The value of a pair, with as many digits as are known.
-    fn precise(&self, pair: &Pair<'_>) -> DoubleDouble {
+    fn precise(&self, exponential: Exponential, pair: &Pair<'_>) -> DoubleDouble {
+        let of_part = |part: &KernelFunction| part.precise(exponential, pair);
         match self {
             KernelFunction::Sum(sum) => {
-                sum.parts.iter().fold(DoubleDouble::ZERO, |sum, part| sum + part.precise(pair)) // (K.8a)
+                sum.parts.iter().fold(DoubleDouble::ZERO, |sum, part| sum + of_part(part)) // (K.8a)
             }
             KernelFunction::Product(product) => {
-                product.parts.iter().fold(DoubleDouble::from(1.0), |product, part| product * part.precise(pair)) // (K.8b)
+                product.parts.iter().fold(DoubleDouble::from(1.0), |product, part| product * of_part(part)) // (K.8b)
             }
-            KernelFunction::Scaled(scaled) => scaled.kernel.precise(pair) * scaled.factor, // (K.8c)
+            KernelFunction::Scaled(scaled) => of_part(&scaled.kernel) * scaled.factor, // (K.8c)
             _ => match self.of_dots() {
-                Some(function) => function.precise(pair.dot(), pair.left_square, pair.right_square),
+                Some(function) => function.precise(exponential, pair.dot(), pair.left_square, pair.right_square),
                 None => {
                     let mut value = [0.0];
                     self.block(pair.left, pair.right, &mut value);
@@ -217,11 +228,37 @@ mod tests {
             let kernel = params.check(points.matrix()).unwrap();
             let workers = Workers::none();
             let plain = expand(&kernel, points.rows(&rows), points.rows(&rows), &coefficients, &workers);
-            let precise = precise_sums(&kernel, points.rows(&rows), points.rows(&rows), &coefficients, 0.25, &workers);
+            let precise = precise_sums(
+                &kernel,
+                Exponential::Precise,
+                points.rows(&rows),
+                points.rows(&rows),
+                &coefficients,
+                0.25,
+                &workers,
+            );
             for (plain, precise) in plain.iter().zip(&precise) {
                 assert!((plain + 0.25 - precise).abs() < 1e-11, "{kernel}: {plain} {precise}");
             }
         }
+    }
+
+    #[test]
+    fn a_plain_exponential_leaves_the_digits_of_f64_also_of_rows_far_from_the_origin() {
+        let points = moons(f64::from(1 << 26));
+        let rows: Vec<usize> = (0..40).collect();
+        let coefficients: Vec<f64> = (0..40).map(|k| f64::from(k % 7) - 2.5).collect();
+        let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.5) }.check(points.matrix()).unwrap();
+        let sums = |exponential: Exponential| {
+            let rows = points.rows(&rows);
+            precise_sums(&kernel, exponential, rows, rows, &coefficients, 0.0, &Workers::none())
+        };
+        let (plain, precise) = (sums(Exponential::Plain), sums(Exponential::Precise));
+        assert!(
+            plain.iter().zip(&precise).all(|(plain, precise)| (plain - precise).abs() < 1e-14),
+            "{plain:?} {precise:?}"
+        );
+        assert_ne!(plain, precise, "twice the digits show in the last one");
     }
 
     #[test]
@@ -253,7 +290,15 @@ mod tests {
         for params in kernels() {
             let kernel = params.check(full.matrix()).unwrap();
             let sums = |points: &Points| {
-                precise_sums(&kernel, points.rows(&rows), points.rows(&rows), &coefficients, 0.25, &workers)
+                precise_sums(
+                    &kernel,
+                    Exponential::Precise,
+                    points.rows(&rows),
+                    points.rows(&rows),
+                    &coefficients,
+                    0.25,
+                    &workers,
+                )
             };
             for (full, sparse) in sums(&full).iter().zip(sums(&sparse)) {
                 assert!((full - sparse).abs() <= 1e-15 * full.abs(), "{kernel}: {full} {sparse}");
@@ -270,7 +315,15 @@ mod tests {
         let workers = Workers::none();
         let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.5) }.check(near.matrix()).unwrap();
         let sums = |points: &Points| {
-            precise_sums(&kernel, points.rows(&rows), points.rows(&rows), &coefficients, 0.0, &workers)
+            precise_sums(
+                &kernel,
+                Exponential::Precise,
+                points.rows(&rows),
+                points.rows(&rows),
+                &coefficients,
+                0.0,
+                &workers,
+            )
         };
         assert_eq!(sums(&near), sums(&far));
         // Norms and dot products of f64 have no digit of a distance left.

@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
     use crate::data::Matrix;
-    use crate::kernel::{Centre, Gram, KernelFunction, Points, Tiles, precise_sums};
+    use crate::kernel::{Centre, Exponential, Gram, KernelFunction, Points, Tiles, precise_sums};
     use crate::workers::Workers;
 
     const ROWS: usize = 70;
@@ -73,7 +73,9 @@ mod tests {
     fn precise(points: &Points) -> Vec<f64> {
         let kernel = KernelFunction::Rbf(Rbf { gamma: GAMMA });
         let (all, workers): (Vec<usize>, _) = ((0..points.len()).collect(), Workers::none());
-        let column = |j: usize| precise_sums(&kernel, points.rows(&all), points.rows(&[j]), &[1.0], 0.0, &workers);
+        let exponential = Exponential::Precise;
+        let column =
+            |j: usize| precise_sums(&kernel, exponential, points.rows(&all), points.rows(&[j]), &[1.0], 0.0, &workers);
         all.iter().flat_map(|&j| column(j)).collect()
     }
 

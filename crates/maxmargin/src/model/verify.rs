@@ -9,7 +9,7 @@ use crate::certificate::{Evidence, borderline, certify, decision_values, dual_po
 use crate::control::Stop;
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
-use crate::kernel::{Points, expand, precise_sums};
+use crate::kernel::{Exponential, Points, expand, precise_sums};
 use crate::problem::Task;
 use crate::problem::{FromNu, MarginProblem};
 use crate::solver::{Decision, Settings, Solution, SolverKind};
@@ -209,7 +209,7 @@ impl Model {
         // A stream promises no tolerance, but rows are counted with one.
         let tolerance = if self.is_from_stream() { Settings::TOLERANCE } else { self.parts().tolerance };
         let plain = certify(problem, &solution, tolerance);
-        let precise = |places: &[usize]| self.precise_values_of(problem, machine, places);
+        let precise = |places: &[usize], exponential| self.precise_values_of(problem, machine, places, exponential);
         let found = match rounding(problem, &solution.decision, &values, &plain, precise) {
             Rounding::Harmless => plain,
             Rounding::Precise(precise) => {
@@ -248,11 +248,18 @@ impl Model {
     }
 
     /// [`Model::values_of`] for some rows of a problem, with twice the digits.
-    fn precise_values_of(&self, problem: &MarginProblem<'_>, machine: &Machine, places: &[usize]) -> Vec<f64> {
+    fn precise_values_of(
+        &self,
+        problem: &MarginProblem<'_>,
+        machine: &Machine,
+        places: &[usize],
+        exponential: Exponential,
+    ) -> Vec<f64> {
         let pool: Vec<usize> = machine.support.iter().map(|&place| place as usize).collect();
         let rows: Vec<usize> = places.iter().map(|&i| problem.rows()[i]).collect();
         let (left, right) = (problem.points().rows(&rows), self.support_vectors().rows(&pool));
-        precise_sums(&self.parts().kernel, left, right, &machine.coefficients, machine.bias, problem.workers())
+        let (kernel, workers) = (&self.parts().kernel, problem.workers());
+        precise_sums(kernel, exponential, left, right, &machine.coefficients, machine.bias, workers)
     }
 }
 

@@ -36,7 +36,7 @@ fn despite_rounding(
     tolerance: f64,
 ) -> Evidence {
     let values = solution.decision_values.as_deref().unwrap_or_default();
-    let precise = |places: &[usize]| precise_values(problem, &solution.decision, places);
+    let precise = |places: &[usize], exponential| precise_values(problem, &solution.decision, places, exponential);
     match rounding(problem, &solution.decision, values, &evidence, precise) {
         Rounding::Harmless => evidence,
         Rounding::Precise(values) => {

@@ -1,6 +1,7 @@
 //! Kernels that are functions of dot products, many values at a time.
 
 use crate::double_double::DoubleDouble;
+use crate::kernel::Exponential;
 use crate::kernel::pairs::{is_cancelled, may_cancel};
 use crate::simd::Real;
 
@@ -33,9 +34,10 @@ pub enum DotFunction {
 }
 
 impl DotFunction {
-    /// A kernel value to about 30 digits, from the dot product and the squared norms of its rows.
+    /// A kernel value to about 30 digits, but for the exponential of a Gaussian, from the dot product and the squared norms of its rows.
     pub(in crate::kernel) fn precise(
         self,
+        exponential: Exponential,
         dot: DoubleDouble,
         left_square: DoubleDouble,
         right_square: DoubleDouble,
@@ -43,7 +45,13 @@ impl DotFunction {
         match self {
             DotFunction::Linear => dot, // (K.1)
             DotFunction::Polynomial { gamma, coef0, degree } => (dot * gamma + coef0).power(degree), // (K.2)
-            DotFunction::Rbf { gamma } => ((left_square + right_square - dot * 2.0).or_zero() * -gamma).exp(), // (K.3)
+            DotFunction::Rbf { gamma } => {
+                let exponent = (left_square + right_square - dot * 2.0).or_zero() * -gamma;
+                match exponential {
+                    Exponential::Precise => exponent.exp(), // (K.3)
+                    Exponential::Plain => exponent.value().exp().into(),
+                }
+            }
             DotFunction::Sigmoid { gamma, coef0 } => (dot * gamma + coef0).tanh(), // (K.4)
         }
     }
