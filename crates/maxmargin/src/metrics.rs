@@ -32,7 +32,7 @@ pub fn errors(truth: &Labels, predicted: &Labels) -> Result<usize, Error> {
 /// How far predicted numbers lie from the true ones:
 ///
 /// ```text
-/// mse = mean of (f − t)²,   mae = mean of |f − t|,   R² = 1 − mse/variance of t                (M.3)
+/// mse = mean of (f − t)²,   mae = mean of |f − t|,   R² = 1 − mse/variance of t                (ME.2)
 /// ```
 ///
 /// # Examples
@@ -72,7 +72,7 @@ impl Residuals {
             rows,
             mean_squared_error: squares / count,
             mean_absolute_error: sum / count,
-            r_squared: (spread > 0.0).then(|| 1.0 - squares / spread), // (M.3)
+            r_squared: (spread > 0.0).then(|| 1.0 - squares / spread), // (ME.2)
         })
     }
 }
@@ -80,7 +80,7 @@ impl Residuals {
 /// The share of rows that are predicted rightly:
 ///
 /// ```text
-/// accuracy = 1 − errors/rows                                            (M.1)
+/// accuracy = 1 − errors/rows                                            (ME.1)
 /// ```
 ///
 /// # Errors

@@ -414,7 +414,7 @@ precision!(
 );
 
 /// ```text
-/// e^x = 2^n e^r,   n = round(x / ln 2),   r = x − n ln 2 in two pieces,   e^r by a polynomial           (S.1)
+/// e^x = 2^n e^r,   n = round(x / ln 2),   r = x − n ln 2 in two pieces,   e^r by a polynomial           (EL.1)
 /// ```
 ///
 /// Adding 1.5 · 2^(bits of the fraction) rounds to a whole number and leaves it in the low bits.
@@ -435,7 +435,7 @@ fn exp_single(x: f32) -> f32 {
     if x > -87.0 { result } else { 0.0 }
 }
 
-/// (S.1) in double precision: the polynomial of degree 11 through Chebyshev's points is within 2e-17 of e^r.
+/// (EL.1) in double precision: the polynomial of degree 11 through Chebyshev's points is within 2e-17 of e^r.
 #[inline(always)]
 pub(crate) fn exp_double(x: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -483,7 +483,7 @@ pub(crate) fn ln_one_plus(x: f64) -> f64 {
 /// `log x` for 0 < x ≤ ½, to a few units in the last place; some finite number where x is 0 or subnormal
 ///
 /// ```text
-/// x = m 2ⁿ,  √½ ≤ m < √2:   log x = n log 2 + 2 artanh((m − 1)/(m + 1))                              (S.2)
+/// x = m 2ⁿ,  √½ ≤ m < √2:   log x = n log 2 + 2 artanh((m − 1)/(m + 1))                              (EL.2)
 /// ```
 #[inline(always)]
 pub(crate) fn ln_up_to_half(x: f64) -> f64 {

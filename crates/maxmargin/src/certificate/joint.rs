@@ -23,7 +23,7 @@ use crate::simd::Real;
 /// they lack. That keeps every q_i a probability, and is exact.
 ///
 /// With hinge loss it is taken at the model's α, clipped to their bounds. With an explicit bias, where `Σ_i α_ik = 0` for every class,
-/// they are lowered until that holds: (C.4).
+/// they are lowered until that holds: (C.9).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JointCertificate {
     /// The objective at the model's own w and b.
@@ -237,7 +237,7 @@ fn of_softmax(problem: &JointProblem<'_>, vectors: &[f64]) -> Found {
 /// leaves than comes in:
 ///
 /// ```text
-/// Σ_i α_ik = Σ_j m_kj − Σ_j m_jk                                                                        (C.4)
+/// Σ_i α_ik = Σ_j m_kj − Σ_j m_jk                                                                        (C.9)
 /// ```
 ///
 /// What a class has too much has gone, over others perhaps, to classes that have too little: along such a way all m are lowered by as
@@ -378,11 +378,7 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
     Found { losses: losses.total, dual, violation, infeasibility, support }
 }
 
-/// How far a row is from optimal at `g_k = f_k(x_i) + [k ≠ y_i]`
-///
-/// ```text
-/// max_k g_k − min over k with α_ik < C_i [k = y_i] of g_k                                         (CS.2)
-/// ```
+/// How far a row is from optimal, the left side of (CS.2), at `g_k = f_k(x_i) + [k ≠ y_i]`.
 #[inline(always)]
 pub(crate) fn row_violation(gradient: &[f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
     let most = largest(gradient);

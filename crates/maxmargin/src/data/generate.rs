@@ -69,7 +69,7 @@ pub fn blobs(rows: usize, noise: f64, seed: u64) -> Result<Dataset, Error> {
 /// Points of the square [−1, 1]², labelled by quadrant:
 ///
 /// ```text
-/// y = sign(x₁ x₂),   0.05 ≤ |x₁|, |x₂| ≤ 1                             (G.1)
+/// y = sign(x₁ x₂),   0.05 ≤ |x₁|, |x₂| ≤ 1                             (DG.1)
 /// ```
 ///
 /// No line separates the classes; the product x₁ x₂ does, with room to spare.
@@ -96,7 +96,7 @@ pub fn xor(rows: usize, seed: u64) -> Result<Dataset, Error> {
 /// A disc and a ring around it:
 ///
 /// ```text
-/// y = sign(1 − x₁² − x₂²),   x₁² + x₂² ≤ 0.9²  or  1.1² ≤ x₁² + x₂² ≤ 2²    (G.2)
+/// y = sign(1 − x₁² − x₂²),   x₁² + x₂² ≤ 0.9²  or  1.1² ≤ x₁² + x₂² ≤ 2²    (DG.2)
 /// ```
 ///
 /// No line separates the classes; a polynomial of degree 2 does. Points are spread evenly over each area.
@@ -125,7 +125,7 @@ pub fn rings(rows: usize, seed: u64) -> Result<Dataset, Error> {
 /// Two half circles that reach into each other, each point moved by a Gaussian with standard deviation `noise`:
 ///
 /// ```text
-/// y = −1: (cos t, sin t),   y = +1: (1 − cos t, 1/2 − sin t),   0 ≤ t < π    (G.3)
+/// y = −1: (cos t, sin t),   y = +1: (1 − cos t, 1/2 − sin t),   0 ≤ t < π    (DG.3)
 /// ```
 ///
 /// # Errors
@@ -216,7 +216,7 @@ fn around(centre: [f64; 2], deviation: f64, generator: &mut impl Rng) -> [f64; 2
 /// Two independent draws of the standard normal distribution, by Box and Muller:
 ///
 /// ```text
-/// (a, b) = √(−2 ln u) (cos 2πv, sin 2πv),   u even in (0, 1], v even in [0, 1)    (G.4)
+/// (a, b) = √(−2 ln u) (cos 2πv, sin 2πv),   u even in (0, 1], v even in [0, 1)    (DG.4)
 /// ```
 pub(crate) fn two_normals(generator: &mut impl Rng) -> [f64; 2] {
     // 1 − u: the logarithm of 0 is not a number we want.

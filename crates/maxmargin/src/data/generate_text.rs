@@ -5,7 +5,7 @@
 //! The label is the side of a hidden plane, with noise:
 //!
 //! ```text
-//! y = sign(⟨w, x⟩ + ε),   w_j and ε (nearly) normal, the latter with standard deviation 0.3   (G.5)
+//! y = sign(⟨w, x⟩ + ε),   w_j and ε (nearly) normal, the latter with standard deviation 0.3   (DG.5)
 //! ```
 //!
 //! The weights of the first 100 words are smaller, by j/100.
@@ -99,7 +99,7 @@ impl TextRows {
         side + NOISE * two_normals(&mut self.random)[0] > 0.0
     }
 
-    /// w_j of (G.5), made anew each time: it depends on the column and the seed alone.
+    /// w_j of (DG.5), made anew each time: it depends on the column and the seed alone.
     fn hidden(&self, column: u32) -> f64 {
         // Bits mixed as in SplitMix64 (Steele, Lea and Flood, 2014).
         let mut bits = self.seed.wrapping_add((u64::from(column) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -10,7 +10,7 @@ use crate::error::Error;
 /// Splits the rows into those to train on and those to test with, class by class:
 ///
 /// ```text
-/// rows of class k in the test = round(fraction · n_k),   at least 1 and at most n_k − 1    (T.1)
+/// rows of class k in the test = round(fraction · n_k),   at least 1 and at most n_k − 1    (SP.1)
 /// ```
 ///
 /// `fraction` is the share of the test. A class of one row stays in the training rows. Both lists increase, together
@@ -38,7 +38,7 @@ pub fn stratified_split(labels: &Labels, fraction: f64, seed: u64) -> Result<(Ve
     let (mut train, mut test) = (Vec::new(), Vec::new());
     for mut rows in members {
         rows.shuffle(&mut generator);
-        // (T.1)
+        // (SP.1)
         let share = (fraction * rows.len() as f64).round() as usize;
         let share = if rows.len() >= 2 { share.clamp(1, rows.len() - 1) } else { 0 };
         test.extend_from_slice(&rows[..share]);

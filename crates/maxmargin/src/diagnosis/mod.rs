@@ -294,7 +294,7 @@ pub enum Finding {
     },
     /// The regression is no nearer to the targets than their mean.
     NoBetterThanMean {
-        /// R² of (M.3).
+        /// R² of (ME.2).
         r_squared: f64,
     },
 }

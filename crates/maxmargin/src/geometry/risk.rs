@@ -6,8 +6,8 @@ use crate::error::Error;
 /// ‖(w, b)‖ ≤ B, and m rows to learn from, minimising λ‖w‖² + 1/m Σ hinge gives
 ///
 /// ```text
-/// expected hinge risk ≤ least hinge risk + λ B² + 2ρ²/(λ m)             (R.1)
-/// λ* = √(2ρ²/(B² m)),   excess at λ* = √(8ρ²B²/m)                       (R.2)
+/// expected hinge risk ≤ least hinge risk + λ B² + 2ρ²/(λ m)             (RB.1)
+/// λ* = √(2ρ²/(B² m)),   excess at λ* = √(8ρ²B²/m)                       (RB.2)
 /// ```
 ///
 /// The expectation is over the rows drawn. The 0-1 risk, the share of errors, lies below the hinge risk.
@@ -50,18 +50,18 @@ impl RiskBound {
         Ok(RiskBound { rho, weight_bound, rows, lambda })
     }
 
-    /// The bound on the excess over the least hinge risk at the λ given (R.1).
+    /// The bound on the excess over the least hinge risk at the λ given (RB.1).
     pub fn excess(&self) -> f64 {
         let (rows, ratio) = (self.rows as f64, self.rho / self.lambda);
         self.lambda * self.weight_bound * self.weight_bound + 2.0 * self.rho * ratio / rows
     }
 
-    /// The λ at which the bound is least (R.2).
+    /// The λ at which the bound is least (RB.2).
     pub fn best_lambda(&self) -> f64 {
         (2.0 / self.rows as f64).sqrt() * (self.rho / self.weight_bound)
     }
 
-    /// The bound on the excess at the best λ (R.2).
+    /// The bound on the excess at the best λ (RB.2).
     pub fn best_excess(&self) -> f64 {
         (8.0 / self.rows as f64).sqrt() * self.rho * self.weight_bound
     }

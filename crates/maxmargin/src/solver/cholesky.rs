@@ -1,7 +1,7 @@
 //! Cholesky's factorisation of a symmetric positive matrix, a panel at a time, so that a caller can stop it.
 //!
 //! ```text
-//! A + ridge = L L′                                                      (H.1)
+//! A + ridge = L L′                                                      (MX.1)
 //! ```
 //!
 //! The panels and tiles depend on the size alone, so the bits of L do not depend on the number of threads.
@@ -27,7 +27,7 @@ const WORK_A_POLL: usize = 1 << 30;
 /// The ridges tried one after the other, relative to the diagonal.
 const RIDGES: [f64; 8] = [0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-7, 1e-3];
 
-/// L of (H.1).
+/// L of (MX.1).
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
     lower: Mat<f64>,

@@ -1,7 +1,7 @@
 //! Newton's direction in the weights of a linear problem, shared by the losses.
 //!
 //! ```text
-//! (P + Σ_i h_i x_i x_i′) d = −g                                         (H.3)
+//! (P + Σ_i h_i x_i x_i′) d = −g                                         (MX.3)
 //! ```
 //!
 //! P is diagonal, with a 1 for each penalised weight; the last weight is b unless there is none.
@@ -43,7 +43,7 @@ impl Ridge {
     }
 }
 
-/// d of (H.3), with the smallest ridge that makes the matrix positive; `None` when none does or d is not finite.
+/// d of (MX.3), with the smallest ridge that makes the matrix positive; `None` when none does or d is not finite.
 pub(super) fn direction(
     matrix: &Matrix,
     rows: &[usize],
@@ -56,12 +56,12 @@ pub(super) fn direction(
     let factor = factor(matrix, rows, workers, ridge, curvatures, poll)?;
     ControlFlow::Continue(factor.and_then(|factor| {
         let mut direction: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        factor.solve(&mut direction); // (H.3)
+        factor.solve(&mut direction); // (MX.3)
         direction.iter().all(|value| value.is_finite()).then_some(direction)
     }))
 }
 
-/// The matrix of (H.3), factored with the smallest ridge that makes it positive.
+/// The matrix of (MX.3), factored with the smallest ridge that makes it positive.
 pub(super) fn factor(
     matrix: &Matrix,
     rows: &[usize],

@@ -4,7 +4,7 @@
 ///
 /// ```text
 /// φ(t)  = t⟨w, d⟩ + t²/2 ⟨d, d⟩ + Σ_i C_i max(0, 1 − z_i − t δ_i)²
-/// φ′(t) = ⟨w, d⟩ + t⟨d, d⟩ − 2 Σ_i C_i δ_i max(0, 1 − z_i − t δ_i)              (L.1)
+/// φ′(t) = ⟨w, d⟩ + t⟨d, d⟩ − 2 Σ_i C_i δ_i max(0, 1 − z_i − t δ_i)              (LN.1)
 /// ```
 ///
 /// with the margins `z_i = y_i f(x_i)` and their change `δ_i` for a step of 1. φ′ rises and is linear between the points
@@ -20,7 +20,7 @@ pub(super) fn exact_step(along: f64, curvature: f64, margins: &[f64], changes: &
     }
     let slope = |t: f64| {
         let rows: f64 = rows().map(|(z, change, cost)| 2.0 * cost * change * (1.0 - z - t * change).max(0.0)).sum();
-        along + t * curvature - rows // (L.1)
+        along + t * curvature - rows // (LN.1)
     };
     let mut corners: Vec<f64> =
         rows().map(|(z, change, _)| (1.0 - z) / change).filter(|&t| t > 0.0 && t.is_finite()).collect();
@@ -49,7 +49,7 @@ pub(super) fn exact_step(along: f64, curvature: f64, margins: &[f64], changes: &
 /// A step t in (0, 1] at which a convex function φ is lower than at 0 and rises less steeply than it fell
 ///
 /// ```text
-/// φ′(t) ≤ 0,   or   φ′(t) ≤ ½ |φ′(0)|  and  φ(t) ≤ φ(0)                      (L.2)
+/// φ′(t) ≤ 0,   or   φ′(t) ≤ ½ |φ′(0)|  and  φ(t) ≤ φ(0)                      (LN.2)
 /// ```
 ///
 /// found by halving from t = 1. `at(t)` is φ(t) and φ′(t). Slopes keep their digits near the minimum, where values have
@@ -61,7 +61,7 @@ pub(super) fn slope_step(start: (f64, f64), mut at: impl FnMut(f64) -> (f64, f64
     let enough = |(value, slope): (f64, f64)| {
         slope <= 0.0 || (slope <= 0.5 * slope_at_zero.abs() && value <= value_at_zero + 1e-13 * value_at_zero.abs())
     };
-    (0..60).map(|halvings| 0.5f64.powi(halvings)).find(|&step| enough(at(step))) // (L.2)
+    (0..60).map(|halvings| 0.5f64.powi(halvings)).find(|&step| enough(at(step))) // (LN.2)
 }
 
 #[cfg(test)]

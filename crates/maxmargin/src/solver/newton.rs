@@ -2,21 +2,21 @@
 //!
 //! # Problem
 //! ```text
-//! min  F(w, b) = ½‖w‖² + Σ_i C_i max(0, 1 − y_i f(x_i))²,   f(x) = ⟨w, x⟩ + b          (N.1)
+//! min  F(w, b) = ½‖w‖² + Σ_i C_i max(0, 1 − y_i f(x_i))²,   f(x) = ⟨w, x⟩ + b          (NW.1)
 //! ```
 //! F is convex and piecewise quadratic. An explicit b is not penalised, a folded one is.
 //!
 //! # Optimality
 //! The gradient vanishes. With `α_i = 2C_i max(0, 1 − y_i f(x_i))` it is
 //! ```text
-//! g = w − Σ α_i y_i x_i,   g_b = −Σ α_i y_i   (b − Σ α_i y_i when folded)              (N.2)
+//! g = w − Σ α_i y_i x_i,   g_b = −Σ α_i y_i   (b − Σ α_i y_i when folded)              (NW.2)
 //! ```
 //! so that at the optimum these α solve the dual.
 //!
 //! # Step
 //! Over the rows A with `y_i f(x_i) < 1`
 //! ```text
-//! H = I + 2 Σ_A C_i x_i x_i′,   H d = −g                                             (N.3)
+//! H = I + 2 Σ_A C_i x_i x_i′,   H d = −g                                             (NW.3)
 //! ```
 //! by Cholesky's method (with a ridge of a few units of rounding where H is singular), then the exact minimiser of F along d.
 //! The step is 1 once A is right, and lands on the optimum.
@@ -114,7 +114,7 @@ impl State {
             let coefficients: Vec<f64> = self.alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
             let (of_alpha, folded) = problem.weights_of_coefficients(&coefficients);
             let imbalance: f64 = coefficients.iter().sum();
-            // (N.2)
+            // (NW.2)
             let mut gradient: Vec<f64> = self.weights.iter().zip(&of_alpha).map(|(w, v)| w - v).collect();
             match problem.bias() {
                 Bias::Explicit => gradient.push(-imbalance),
@@ -175,14 +175,14 @@ impl State {
         }
     }
 
-    /// F of (N.1)
+    /// F of (NW.1)
     fn objective(&self, problem: &MarginProblem<'_>) -> f64 {
         let folded = if problem.bias() == Bias::Folded { self.bias * self.bias } else { 0.0 };
         let row = |i: usize| problem.costs()[i] * Loss::Squared.value(problem.signs()[i] * self.decision_values[i]);
         0.5 * (dot(&self.weights, &self.weights) + folded) + (0..problem.len()).map(row).sum::<f64>()
     }
 
-    /// d of (N.3); `None` when H cannot be factored.
+    /// d of (NW.3); `None` when H cannot be factored.
     fn direction(
         &self,
         problem: &MarginProblem<'_>,
@@ -193,7 +193,7 @@ impl State {
         let weights: Vec<f64> =
             (0..problem.len()).map(|i| if active(i) { 2.0 * problem.costs()[i] } else { 0.0 }).collect();
         let (matrix, rows) = (problem.points().matrix(), problem.rows());
-        hessian::direction(matrix, rows, problem.workers(), Ridge::of(problem), &weights, gradient, poll) // (N.3)
+        hessian::direction(matrix, rows, problem.workers(), Ridge::of(problem), &weights, gradient, poll) // (NW.3)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The weighted sum of the outer products of rows: the heart of a Hessian and of a covariance matrix.
 //!
 //! ```text
-//! S = Σ_i weight_i (x_i − m_i)(x_i − m_i)′                              (H.2)
+//! S = Σ_i weight_i (x_i − m_i)(x_i − m_i)′                              (MX.2)
 //! ```
 //!
 //! Rows are taken in blocks of a fixed size and partial sums are folded in order, so the bits do not depend on the
@@ -65,7 +65,7 @@ enum Way {
     Tiles,
 }
 
-/// What (H.2) is a sum over.
+/// What (MX.2) is a sum over.
 pub(super) struct Scatter<'a> {
     /// The numbers.
     pub(super) matrix: &'a Matrix,
@@ -278,7 +278,7 @@ impl Scatter<'_> {
                 for (k, &(column, value)) in entries.iter().enumerate() {
                     let scaled = weight * value;
                     let column = &mut part[column * size..(column + 1) * size];
-                    entries[k..].iter().for_each(|&(other, factor)| column[other] += scaled * factor); // (H.2)
+                    entries[k..].iter().for_each(|&(other, factor)| column[other] += scaled * factor); // (MX.2)
                 }
             });
             part

@@ -3,7 +3,7 @@
 //! # The rule
 //! ```text
 //! kernel machines:  relative gap ≤ gap bound  and  violation ≤ tolerance × unit
-//! linear machines:  relative gap ≤ gap bound;  with a tolerance and no gap, the rule of kernel machines        (T.2)
+//! linear machines:  relative gap ≤ gap bound;  with a tolerance and no gap, the rule of kernel machines        (VE.1)
 //! ```
 //!
 //! The bounds are those of [`Settings`]. Classes that are trained together with hinge loss have both, the gap bound being 1e-3 unless one is
@@ -16,7 +16,7 @@
 //! of the digits of the objective, has converged to the limits of double precision, and says that.
 //!
 //! # What follows
-//! A solver that thinks it is done, and is not by (T.2), is asked again: first the solution's own numbers are used better (C.6), then the
+//! A solver that thinks it is done, and is not by (VE.1), is asked again: first the solution's own numbers are used better (C.6), then the
 //! search goes on with a finer goal from where it is. When that does not help, it has stalled.
 
 use super::few::prefer_constant;
@@ -42,7 +42,7 @@ const LIMIT_GAP: f64 = 1.5e-8;
 /// Times the gap must have become smaller for another round to pay.
 const WORTH_IT: f64 = 0.9;
 
-/// What (T.2) asks of a machine.
+/// What (VE.1) asks of a machine.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     gap: f64,
@@ -253,7 +253,7 @@ fn stand_in(
 /// The relative gap of classes that are trained together with hinge loss, beside their violation.
 const JOINT_GAP: f64 = 1e-3;
 
-/// (T.2) for classes that were trained together: the solver is asked until their one certificate agrees. What `lda` finds is the optimum
+/// (VE.1) for classes that were trained together: the solver is asked until their one certificate agrees. What `lda` finds is the optimum
 /// of no objective with a penalty, and has none.
 ///
 /// # Errors
@@ -312,7 +312,7 @@ pub(crate) const AT_LIMIT: &str = "limits of double precision";
 /// Notes that a solution is at the limits.
 fn at_limit(solution: &mut Solution, found: &Certificate) -> Stop {
     if found.relative_gap > LIMIT_GAP {
-        // (T.3)
+        // (VE.2)
         solution.notes.push(format!(
             "converged to the {AT_LIMIT}: the rows lie around 0, so nothing parts them from it and the optimum is 0; choose the \
              kernel rbf, or a smaller nu"
@@ -329,7 +329,7 @@ fn at_limit(solution: &mut Solution, found: &Certificate) -> Stop {
 /// Whether the objective of one class is nothing but rounding: rows around the origin, whose weights cancel out
 ///
 /// ```text
-/// |primal|, gap ≤ 1e-12 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (T.3)
+/// |primal|, gap ≤ 1e-12 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (VE.2)
 /// ```
 ///
 /// Then the optimum is 0, of which no gap is a small part.
@@ -340,7 +340,7 @@ fn is_nothing(problem: &MarginProblem<'_>, solution: &Solution, found: &Certific
     found.gap.max(found.primal.abs()) <= NOTHING * 0.5 * length * length
 }
 
-/// The part of an objective that is rounding, (T.3).
+/// The part of an objective that is rounding, (VE.2).
 const NOTHING: f64 = 1e-12;
 
 /// The solution by (C.6), and how good it is.
@@ -361,7 +361,7 @@ fn exact(has_no_nu: bool, goal: &Settings) -> bool {
 
 /// A finer goal for a ν, whose search begins anew: as much finer as the last one has missed its bounds by.
 ///
-/// The search for ν measures its violation in other units than (T.2), a C that it does not know before the end.
+/// The search for ν measures its violation in other units than (VE.1), a C that it does not know before the end.
 fn finer_of_nu(goal: Settings, found: &Certificate, bounds: &Bounds) -> Settings {
     let of_violation = bounds.violation.map_or(1.0, |bound| bound / found.violation);
     let missed = of_violation.min(bounds.gap / found.relative_gap);

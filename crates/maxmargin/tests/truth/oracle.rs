@@ -96,7 +96,7 @@ pub struct Rounded {
     pub rounding: f64,
 }
 
-/// The part of an objective of one class that is nothing, (T.3).
+/// The part of an objective of one class that is nothing, (VE.2).
 const NOTHING: f64 = 1e-12;
 
 /// What is true of an answer.
@@ -116,7 +116,7 @@ pub struct Finding {
     pub infeasibility: Rounded,
     /// In the units that the tolerance is meant in.
     pub unit: f64,
-    /// The objective of one class that is nothing but rounding, (T.3); 0 for other tasks.
+    /// The objective of one class that is nothing but rounding, (VE.2); 0 for other tasks.
     pub nothing: f64,
 }
 

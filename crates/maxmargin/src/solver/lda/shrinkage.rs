@@ -4,11 +4,7 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// What is done to a scatter matrix that has too few rows to be trusted.
-///
-/// ```text
-/// C ← (1 − s) C + s (trace C / d) I                                                       (FD.3)
-/// ```
+/// How much of (FD.3) a scatter matrix gets that has too few rows to be trusted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shrinkage {
     /// s, from 0 (nothing) to 1 (a multiple of the identity), the same for all classes.

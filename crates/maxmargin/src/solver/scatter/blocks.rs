@@ -5,7 +5,7 @@
 //! entry in it. A tile of S is the sum over the rows that are in the masks of both its blocks:
 //!
 //! ```text
-//! S[K, J] = Σ_{i ∈ J ∩ K} x_i[K] x_i[J]′,   K ≥ J                                                 (H.4)
+//! S[K, J] = Σ_{i ∈ J ∩ K} x_i[K] x_i[J]′,   K ≥ J                                                 (MX.4)
 //! ```
 //!
 //! Cost: `SIDE²` products, which fill the vector registers, for each pair of blocks of a row. An outer product entry by entry has to
@@ -219,7 +219,7 @@ impl Panel {
         });
     }
 
-    /// (H.4) for one J.
+    /// (MX.4) for one J.
     #[inline(always)]
     fn add_to(&self, j: usize, tiles: &mut [Tile]) {
         let Lay { block, row: apart } = self.lay;
