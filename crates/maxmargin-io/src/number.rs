@@ -99,7 +99,7 @@ const RECIPROCALS: [(u64, u32); 20] = {
 /// than 3 in the last place of its own upper half t:
 ///
 /// ```text
-/// t ≤ 2^s whole / 10^k < t + 3                                                   (N64)
+/// t ≤ 2^s whole / 10^k < t + 3                                                   (RD.1)
 /// ```
 ///
 /// Of t the upper 53 bits are the number's; the rest decides how it is rounded, unless half lies between the two.
@@ -109,7 +109,7 @@ fn quotient(whole: u64, k: usize) -> Option<f64> {
     let zeros = whole.leading_zeros();
     let product = u128::from(whole << zeros) * u128::from(reciprocal);
     let shift = product.leading_zeros();
-    let t = ((product << shift) >> 64) as u64; // (N64)
+    let t = ((product << shift) >> 64) as u64; // (RD.1)
     let (mantissa, rest) = (t >> 11, t & 0x7ff);
     if (0x3fd..=0x400).contains(&rest) {
         return None;

@@ -71,10 +71,10 @@ impl Progress {
     /// Whether a solver has to end now, when this part of a limit on time has passed:
     ///
     /// ```text
-    /// spent + price · to_end ≥ 1 − reserved
+    /// spent + price · to_end ≥ 1 − reserved                                 (TL.1)
     /// ```
     pub fn is_over(&self, spent: f64) -> bool {
-        spent + self.price * self.work.to_end >= 1.0 - self.reserved
+        spent + self.price * self.work.to_end >= 1.0 - self.reserved // (TL.1)
     }
 }
 

@@ -22,7 +22,11 @@
 //! ```
 //!
 //! in the order of our pairs, with the other sign. M functions that share their vectors, one for each class against the rest, are M + 1
-//! classes with all vectors in the first: `s_0j = Σ_v c[j − 1, v] k(x, v) + ρ_0j`, and the pairs of the others have nothing to add. (OX.2)
+//! classes with all vectors in the first; the pairs of the others have nothing to add:
+//!
+//! ```text
+//! s_0j(x) = Σ_v c[j − 1, v] k(x, v) + ρ_0j,   s_ij(x) = 0 for i > 0                                (OX.2)
+//! ```
 //!
 //! A folded bias is part of the kernel: `γ(⟨x, z⟩ + 1) + c = γ⟨x, z⟩ + (c + γ)`, and distances do not see it.
 //!

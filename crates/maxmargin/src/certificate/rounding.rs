@@ -140,7 +140,8 @@ fn entries_a_row(problem: &MarginProblem<'_>) -> f64 {
 /// What rounding changes of each decision value, but for a factor of the order of 1, which the sample knows better:
 ///
 /// ```text
-/// ε (√m + q √d) √k(x_i, x_i) Σ_j |c_j| √k(x_j, x_j),   and for Gaussian kernels   + 4 ε √d (h(x_i) Σ_j |c_j| + Σ_j |c_j| h(x_j))
+/// ε (√m + q √d) √k(x_i, x_i) Σ_j |c_j| √k(x_j, x_j),
+/// and for Gaussian kernels   + 4 ε √d (h(x_i) Σ_j |c_j| + Σ_j |c_j| h(x_j))                          (C.10)
 /// ```
 ///
 /// with m support vectors, d entries a row, the degree q of [`steepness`], and h of [`lost_by_cancelling`], summed over the Gaussian kernels.
@@ -160,14 +161,14 @@ fn error_bounds(problem: &MarginProblem<'_>, coefficients: &[f64]) -> Vec<f64> {
         reach += coefficient * lost[i];
     }
     let steep = support.sqrt() + degree * entries;
-    let bound = |i: usize| steep * lengths[i] * size + 4.0 * entries * (lost[i] * mass + reach);
+    let bound = |i: usize| steep * lengths[i] * size + 4.0 * entries * (lost[i] * mass + reach); // (C.10)
     (0..coefficients.len()).map(|i| f64::EPSILON * bound(i)).collect()
 }
 
 /// What a row with this `γ‖x‖²` adds to the error of a Gaussian value, in units of ε
 ///
 /// ```text
-/// h = γ‖x‖²   up to FAR_OUT,   1 above
+/// h = γ‖x‖²   up to FAR_OUT,   1 above                                                              (C.11)
 /// ```
 ///
 /// Rows further out have their distance from differences, with all its digits: `γ‖x − z‖²` is wrong by ε of itself, and the value by less than

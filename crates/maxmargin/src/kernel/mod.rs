@@ -9,7 +9,7 @@
 //! | `laplacian.rs` | `exp(−γ‖x − z‖₁)` (K.5) |
 //! | `chi_square.rs` | `exp(−γ Σ (x − z)²/(x + z))` (K.6) |
 //! | `precomputed.rs` | looked up in a table (K.7) |
-//! | `combined.rs` | sums, products and multiples of kernels (K.8) |
+//! | `combined.rs` | sums, products and multiples of kernels (K.8a), (K.8b), (K.8c) |
 //! | `custom.rs` | written by the user |
 //!
 //! What the user asks for is a [`KernelParams`]; checked against the data it becomes a [`KernelFunction`].

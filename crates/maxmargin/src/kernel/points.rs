@@ -70,10 +70,10 @@ fn sees_differences(kernel: &KernelFunction) -> bool {
     }
 }
 
-/// A matrix prepared for kernels, once: squared norms, and whether a constant 1 is appended to each row.
+/// A matrix prepared for kernels, once: squared norms, and whether a constant 1 is appended to each row for a folded bias.
 ///
 /// ```text
-/// x′ = (x, 1),   ⟨x′, z′⟩ = ⟨x, z⟩ + 1,   ‖x′ − z′‖ = ‖x − z‖              (folded bias)
+/// x′ = (x, 1),   ⟨x′, z′⟩ = ⟨x, z⟩ + 1,   ‖x′ − z′‖ = ‖x − z‖              (K.11)
 /// ```
 #[derive(Clone, Debug)]
 pub struct Points {

@@ -418,7 +418,7 @@ pub(crate) fn solve_together(
 /// Solves a problem through its dual, and reads the decision function off the dual's solution.
 ///
 /// ```text
-/// c_i = α_i y_i,   b = −ρ (explicit bias, (D.3)),   f(x_i) = y_i (∇_i − p_i − r_i α_i) + b
+/// c_i = α_i y_i,   b = −ρ (explicit bias, (D.3)),   f(x_i) = y_i (∇_i − p_i − r_i α_i) + b          (D.9)
 /// ```
 fn solve_by_dual(problem: &MarginProblem<'_>, solve: impl FnOnce(&DualProblem<'_>) -> DualSolution) -> Solution {
     let dual = match problem.dual() {

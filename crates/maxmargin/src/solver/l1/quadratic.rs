@@ -1,7 +1,7 @@
 //! Newton's model of the objective in a few columns, minimised one weight at a time on the matrix of their products.
 //!
 //! ```text
-//! min_d  ⟨g, d⟩ + ½ d′Gd + Σ_j p_j |w_j + d_j|,   G_jk = Σ_i h_i x_ij x_ik                        (L1.3)
+//! min_d  ⟨g, d⟩ + ½ d′Gd + Σ_j p_j |w_j + d_j|,   G_jk = Σ_i h_i x_ij x_ik                        (L1.5)
 //! ```
 //!
 //! p_j is 1 for what is penalised and 0 for an explicit bias. Where steps of one weight at a time are slow, since columns are
@@ -26,7 +26,7 @@ const SWEEPS_BEFORE_FACE: u32 = 6;
 /// The most sweeps: what is left then is for the next Newton step.
 const MOST_SWEEPS: u32 = 2000;
 
-/// The model (L1.3).
+/// The model (L1.5).
 pub(super) struct Quadratic<'a> {
     /// G, both halves filled.
     pub(super) matrix: &'a Mat<f64>,
