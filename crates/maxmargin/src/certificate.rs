@@ -25,14 +25,15 @@ pub(crate) use tighten::{best_bias, tighten};
 /// relative gap = gap / |primal|
 /// ```
 ///
-/// The gap is summed up by the second form, which has no differences of large numbers: it is true also where it is tiny beside
-/// the objectives.
+/// `c_i = α_i y_i` for two classes and `α_i` for other tasks; ℓ is the loss of (P.1).
 ///
-/// with `c_i = α_i y_i` (`c_i = α_i` but for classification), ℓ and the terms of the dual as in (P.1) and (P.2). For a hard margin the
-/// primal is that of w scaled until every row has margin 1. The dual is taken at a feasible α: a solver's α is clipped to
-/// its bounds, and with an explicit bias the heavier class is scaled down until `Σ c_i = q`.
-/// The violation and the counts are those of the clipped α, because scaling, be it by rounding alone, takes every
-/// variable of a class off its bound. With the L1 norm the two are (N.1) and (N.2), see [`Norm`].
+/// * The gap is summed by the second line. Its terms are all 0 or more, so that a gap far below the objectives keeps its digits.
+/// * The dual needs a feasible α. The solver's α is clipped to its bounds; with an explicit bias the heavier class is then scaled down
+///   until `Σ c_i = q`.
+/// * The violation and the counts are those of the clipped α. Scaling takes every variable of a class off its bound, even if it
+///   scales by rounding alone.
+/// * A hard margin has the primal of w scaled until every row has margin 1.
+/// * The L1 norm has the primal (N.1) and the dual (N.2), see [`Norm`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// The objective at the model's own w and b; infinite when a hard margin is not met.
@@ -49,14 +50,14 @@ pub struct Certificate {
     /// The largest violation of the optimality conditions, (D.2); for logistic loss the largest component of the
     /// primal's gradient, with the L1 norm that of its smallest subgradient.
     pub violation: f64,
-    /// How far α was from feasible before it was mended: bounds, and |Σ c_i − q| with an explicit bias.
+    /// How far the solver's α was from feasible: the largest distance from its bounds, and |Σ c_i − q| with an explicit bias.
     pub infeasibility: f64,
     /// 1/‖w‖
     #[serde(with = "null_is_infinite")]
     pub margin: f64,
     /// Σ ξ_i of (P.0)
     pub slack_sum: f64,
-    /// What the rows are, one by one.
+    /// How many rows are of which kind.
     pub counts: Counts,
     /// How many columns are in use, with the L1 norm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,16 +91,16 @@ impl Certificate {
     }
 }
 
-/// Every row is of exactly one of the first four kinds.
+/// How many rows are of which kind. Each row is of exactly one of the first four.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// α = 0: outside of the margin, without influence.
     pub not_support: usize,
     /// α ≠ 0 and no slack: on the margin, or on the edge of the tube.
     pub on_margin: usize,
-    /// α ≠ 0 and 0 < slack ≤ 1: inside the margin, on the right side. But for classification: all with slack.
+    /// α ≠ 0 and 0 < slack ≤ 1: inside the margin, on the right side. For tasks without classes: all rows with slack.
     pub inside: usize,
-    /// α ≠ 0 and slack > 1: on the wrong side. But for classification: none.
+    /// α ≠ 0 and slack > 1: on the wrong side. For tasks without classes: none.
     pub misclassified: usize,
     /// α ≠ 0.
     pub support: usize,
@@ -113,7 +114,7 @@ pub struct Counts {
 pub enum Evidence {
     /// The problem is convex, and this is how good the answer is.
     Certificate(Certificate),
-    /// There is no certificate, because of this.
+    /// There is no certificate, and this is the reason.
     None(String),
 }
 
@@ -188,10 +189,10 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
     } else {
         let primal = 0.5 * norm + problem.pull_on_bias() * solution.decision.bias() + sums.losses; // (C.1)
         let gap = sums.gaps + 0.5 * parts.distance; // (C.5)
-        // Where squares are too large for f64, α = 0 is still a point of the dual, unless the sum of α is given.
+        // Where squares overflow, the gap is measured from α = 0, a point of every dual whose sum of α is not given.
         (primal, if gap.is_finite() || problem.pull_on_bias() > 0.0 { gap } else { primal })
     };
-    // Of a dual that is small beside the primal, a difference would leave no digits; and a hard margin may have no primal.
+    // A dual far below the primal has no digits in their difference, and a hard margin may have no primal.
     let dual = if gap <= 0.5 * primal.abs() { primal - gap } else { sums.dual_terms - 0.5 * parts.quadratic };
     let dual = if dual.is_finite() { dual } else { primal - gap };
     Evidence::Certificate(Certificate {
@@ -223,8 +224,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// Over all rows: those of the losses at their values, unless they are known, those of the dual at the α that is balanced, and the
-    /// kinds of rows by the α that is only clipped.
+    /// Sums over all rows. Losses are those at `values`, unless `losses` has their sum; dual terms are those of `alpha`, the balanced
+    /// α; the kinds of rows follow `clipped`, the α before it was balanced.
     fn over(
         problem: &MarginProblem<'_>,
         values: &[f64],
@@ -264,23 +265,23 @@ impl Sums {
     }
 }
 
-/// Rows of a certificate that one thread sums up at a time.
+/// Rows of a certificate that a thread takes at a time. Fixed, because sums are folded chunk by chunk and the bits depend on it.
 const ROWS_A_CHUNK: usize = 8192;
 
-/// primal − dual. Below 0 by rounding alone it is 0; further below something is wrong, and is not hidden.
+/// primal − dual. A difference that rounding alone puts below 0 becomes 0; one further below is a fault, and is shown.
 pub(crate) fn gap_between(primal: f64, dual: f64) -> f64 {
     let difference = primal - dual;
     if difference < 0.0 && difference > -1e-9 * primal.abs().max(1.0) { 0.0 } else { difference }
 }
 
-/// The gap beside the primal: 0 where there is none, infinite where the primal alone is 0.
+/// gap / |primal|; 0 where the gap is 0, infinite where only the primal is 0.
 pub(crate) fn relative_gap(gap: f64, primal: f64) -> f64 {
     if gap == 0.0 { 0.0 } else { gap / primal.abs() }
 }
 
-/// Rows that a kernel which may not be positive semidefinite is tried on.
+/// Rows of the Mercer check of a kernel that may not be positive semidefinite. The check costs their number cubed.
 pub(crate) const MERCER_ROWS: usize = 400;
-/// Rows that it is tried on first: on most functions that are no kernels, these already show it.
+/// Rows of a first Mercer check: most functions that are no kernels already show it on these.
 const FEW_MERCER_ROWS: usize = 32;
 
 /// The reason why a problem has no certificate, if so.
@@ -292,7 +293,7 @@ fn why_not(problem: &MarginProblem<'_>, solution: &Solution) -> Option<String> {
         return None;
     }
     let check = |rows: usize| mercer_check(problem.kernel(), problem.points(), problem.rows(), rows);
-    // A negative eigenvalue of some rows proves one of all rows, and costs next to nothing to find.
+    // A negative eigenvalue on some rows proves one on all rows.
     let of_few = check(FEW_MERCER_ROWS).ok().filter(|report| !report.is_kernel);
     match of_few.map_or_else(|| check(MERCER_ROWS), Ok) {
         Ok(report) if report.is_kernel => None,
@@ -307,13 +308,13 @@ fn why_not(problem: &MarginProblem<'_>, solution: &Solution) -> Option<String> {
     }
 }
 
-/// An α that was made feasible.
+/// A feasible point made from a solver's α.
 struct Mended<'a> {
-    /// In its bounds.
+    /// α clipped to its bounds.
     clipped: Cow<'a, [f64]>,
-    /// And with equal sums for both classes, where an explicit bias asks for that and `clipped` has not got it.
+    /// `clipped`, scaled until both classes have the same sum; `None` where no explicit bias asks for it, or the sums are equal.
     balanced: Option<Vec<f64>>,
-    /// How far it was from either.
+    /// [`Certificate::infeasibility`]
     infeasibility: f64,
 }
 
@@ -326,15 +327,16 @@ fn feasible<'a>(problem: &MarginProblem<'_>, alpha: &'a [f64]) -> Mended<'a> {
         .map_chunks(problem.len(), ROWS_A_CHUNK, |range| range.map(|i| (alpha[i] - clip(i)).abs()).fold(0.0, f64::max));
     let mut balanced = None;
     let mut infeasibility = off.into_iter().fold(0.0, f64::max);
-    let clipped = match infeasibility > 0.0 {
-        true => Cow::Owned(problem.workers().numbers(problem.len(), clip)),
-        false => Cow::Borrowed(alpha),
+    let clipped = if infeasibility > 0.0 {
+        Cow::Owned(problem.workers().numbers(problem.len(), clip))
+    } else {
+        Cow::Borrowed(alpha)
     };
     if problem.bias() == Bias::Explicit {
         let mut scaled = clipped.to_vec();
         let [difference, size] = problem.balance(&mut scaled);
         infeasibility = infeasibility.max(difference);
-        // Rounding alone is left as it is.
+        // A difference of rounding alone is left as it is.
         balanced = (difference > 1e-13 * size).then_some(scaled);
     }
     Mended { clipped, balanced, infeasibility }
@@ -361,16 +363,16 @@ struct DualParts {
     /// ‖w − Σ α_i y_i φ(x_i)‖²
     distance: f64,
     violation: f64,
-    /// Σ C_i ℓ, where it was found on the way.
+    /// Σ C_i ℓ, where the pass that found the others had it at hand.
     losses: Option<f64>,
 }
 
-/// The parts at α.
+/// [`DualParts`] at α.
 fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], alpha: &[f64]) -> DualParts {
-    // Without a vector of weights there is no gradient to look at.
+    // An expansion has no vector of weights, and so no gradient to measure.
     let mut of_gradient = f64::INFINITY;
     if let (Decision::Linear { weights, bias }, Loss::Logistic) = (&solution.decision, problem.loss()) {
-        // Its violation is the primal's, which asks for no u, unless a square is too large for f64.
+        // The violation is the primal's gradient, which needs no u; a square that overflows goes the long way.
         let parts = logistic_parts(problem, (weights, *bias), values, alpha);
         if parts.quadratic.is_finite() {
             return parts;
@@ -379,13 +381,13 @@ fn dual_parts(problem: &MarginProblem<'_>, solution: &Solution, values: &[f64], 
     }
     let signs = problem.signs();
     let signed = problem.workers().numbers(problem.len(), |i| alpha[i] * signs[i]);
-    // u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩, and how far w is from what these coefficients make.
+    // u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩, and the squared distance of w from Σ α_j y_j φ(x_j).
     let (products, distance): (Vec<f64>, Option<f64>) = match &solution.decision {
         Decision::Linear { weights: own, bias: own_bias } => {
             let (weights, bias) = problem.weights_of_coefficients(&signed);
             let of_bias = if problem.bias() == Bias::Folded { bias - own_bias } else { 0.0 };
             let distance = squared_distance(own, &weights) + of_bias * of_bias;
-            // Where w is made of these very coefficients, its products are known.
+            // A w that is the sum of these coefficients has its products in `values`.
             let products = if distance == 0.0 {
                 values.iter().map(|value| value - (own_bias - bias)).collect()
             } else {
@@ -420,7 +422,7 @@ fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// (D.2) at α, given `u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩`. A row of a regression has two variables there, for the tube's two sides.
+/// (D.2) at α, given `u_i = ⟨Σ α_j y_j φ(x_j), φ(x_i)⟩`. A row of a regression has two variables, one for each side of the tube.
 fn dual_violation(problem: &MarginProblem<'_>, products: &[f64], alpha: &[f64]) -> f64 {
     let (n, signs, costs, loss) = (problem.len(), problem.signs(), problem.costs(), problem.row_loss());
     let coupling = if problem.bias() == Bias::Explicit { Coupling::All } else { Coupling::None };
@@ -448,7 +450,7 @@ fn dual_violation(problem: &MarginProblem<'_>, products: &[f64], alpha: &[f64]) 
     found.max(0.0)
 }
 
-/// The parts with logistic loss: the violation is the largest component of the primal's gradient in w and b.
+/// [`DualParts`] with logistic loss: the violation is the largest component of the primal's gradient in w and b.
 fn logistic_parts(
     problem: &MarginProblem<'_>,
     (weights, bias): (&[f64], f64),
@@ -477,10 +479,10 @@ fn logistic_parts(
     DualParts { quadratic, distance, violation, losses: Some(losses) }
 }
 
-/// Slack of so many tolerances is what a converged solver may leave a row that lies on the margin.
+/// Slack, in tolerances, up to which a row counts as on the margin: a converged solver may leave this much.
 pub(crate) const SLACK_A_TOLERANCE: f64 = 10.0;
 
-/// How many rows lie so near to the border of two kinds, by `error` or less, that rounding may count them to either.
+/// How many rows lie within `error` of the border between two kinds, so that rounding may count them as either.
 pub(crate) fn borderline(problem: &MarginProblem<'_>, values: &[f64], tolerance: f64, error: f64) -> usize {
     let borders = [SLACK_A_TOLERANCE * tolerance, 1.0];
     let borders = if problem.task().is_classification() { &borders[..] } else { &borders[..1] };
@@ -494,7 +496,7 @@ pub(crate) fn borderline(problem: &MarginProblem<'_>, values: &[f64], tolerance:
 impl Counts {
     /// Counts a row. A slack above 1 is that of a row on the wrong side.
     pub(crate) fn add(&mut self, alpha: f64, bound: f64, slack: f64, tolerance: f64) {
-        // Counted without a jump: which kind a row is of cannot be foreseen.
+        // No branches: a processor cannot predict which kind a row is of.
         let support = alpha != 0.0;
         let wrong = slack > 1.0;
         let inside = !wrong & (slack > SLACK_A_TOLERANCE * tolerance);
@@ -506,7 +508,7 @@ impl Counts {
         self.on_margin += usize::from(support & !wrong & !inside);
     }
 
-    /// Adds the rows of another.
+    /// Adds the counts of other rows.
     pub(crate) fn join(&mut self, other: &Counts) {
         self.not_support += other.not_support;
         self.on_margin += other.on_margin;

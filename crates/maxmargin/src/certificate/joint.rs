@@ -17,13 +17,12 @@ use crate::simd::Real;
 /// gap = primal − dual ≥ 0
 /// ```
 ///
-/// With logistic loss the dual is taken at the model's own probabilities, `q_i = softmax f(x_i)`, so that the model and the data
-/// are all that is needed. With an explicit bias every class must have the mass `Σ_i C_i q_ik` of its own rows: classes that have
-/// too much give it up in proportion, and within each row it goes to the classes that lack some, in proportion to what
-/// they lack. That keeps every q_i a probability, and is exact.
+/// Logistic loss: the dual is taken at the model's own probabilities, `q_i = softmax f(x_i)`, so the model and the data suffice. With
+/// an explicit bias the mass `Σ_i C_i q_ik` of each class must be the cost of its own rows. A class with too much mass gives it up in
+/// proportion; within each row it goes to the classes with too little, in proportion to their lack. Every q_i stays a probability.
 ///
-/// With hinge loss it is taken at the model's α, clipped to their bounds. With an explicit bias, where `Σ_i α_ik = 0` for every class,
-/// they are lowered until that holds: (C.9).
+/// Hinge loss: the dual is taken at the model's α, clipped to their bounds. With an explicit bias `Σ_i α_ik = 0` must hold for every
+/// class, and α is lowered until it does (C.9).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JointCertificate {
     /// The objective at the model's own w and b.
@@ -40,7 +39,7 @@ pub struct JointCertificate {
     /// Logistic loss: the largest component of the primal's gradient. Hinge loss: the largest violation of a row's optimality
     /// conditions, (CS.2).
     pub violation: f64,
-    /// How far the dual point was from feasible before it was mended.
+    /// How far the model's dual point was from feasible.
     pub infeasibility: f64,
     /// Rows with an α that is not 0.
     pub support: usize,
@@ -70,7 +69,7 @@ impl JointCertificate {
 pub enum JointEvidence {
     /// The problem is convex, and this is how good the answer is.
     Certificate(JointCertificate),
-    /// There is no certificate, because of this.
+    /// There is no certificate, and this is the reason.
     None(String),
 }
 
@@ -84,10 +83,10 @@ impl JointEvidence {
     }
 }
 
-/// α of a class by the rows' places in the problem, zeros left out.
+/// The α of one class that are not 0, each with the place of its row in the problem.
 pub type ClassAlpha = Vec<(usize, f64)>;
 
-/// Certifies K functions, one a class. `alpha` has the dual variables of each class, where the loss is the hinge.
+/// Certifies K functions, one for each class. `alpha` holds the dual variables of each class; only hinge loss needs them.
 ///
 /// Cost: a few passes over the data.
 pub fn certify_joint(
@@ -106,7 +105,7 @@ pub fn certify_joint(
         (Loss::Hinge, Some(alpha)) => of_hinge(problem, &vectors, alpha),
         _ => return JointEvidence::None("the method minimises no objective".into()),
     };
-    let Found { losses, dual, violation, infeasibility, support } = found;
+    let JointParts { losses, dual, violation, infeasibility, support } = found;
     let primal = 0.5 * squared_norm(problem, &vectors) + losses; // (C.2)
     let gap = gap_between(primal, dual);
     JointEvidence::Certificate(JointCertificate {
@@ -121,8 +120,8 @@ pub fn certify_joint(
     })
 }
 
-/// What a certificate is made of.
-struct Found {
+/// The sums that a certificate is made of.
+struct JointParts {
     /// Σ C_i ℓ(y_i, f(x_i))
     losses: f64,
     dual: f64,
@@ -162,14 +161,14 @@ fn squared_norm(problem: &JointProblem<'_>, vectors: &[f64]) -> f64 {
     penalised_part(problem, vectors).iter().map(|number| number * number).sum()
 }
 
-/// The numbers that the penalty is about: without the line of biases unless it is folded.
+/// The numbers under the penalty: all but the last line, the biases, which only a folded bias puts under it.
 fn penalised_part<'v>(problem: &JointProblem<'_>, vectors: &'v [f64]) -> &'v [f64] {
     let lanes = problem.products().lanes();
     &vectors[..vectors.len() - if problem.bias() == Bias::Folded { 0 } else { lanes }]
 }
 
-/// The dual of softmax at the model's own probabilities, mended where the bias is explicit.
-fn of_softmax(problem: &JointProblem<'_>, vectors: &[f64]) -> Found {
+/// The parts with logistic loss: the dual at the model's own probabilities, made feasible where the bias is explicit.
+fn of_softmax(problem: &JointProblem<'_>, vectors: &[f64]) -> JointParts {
     let (products, classes) = (problem.products(), problem.classes());
     let (lanes, columns) = (products.lanes(), products.matrix.columns());
     let (codes, costs) = (problem.codes(), problem.costs());
@@ -198,7 +197,7 @@ fn of_softmax(problem: &JointProblem<'_>, vectors: &[f64]) -> Found {
         }
     });
     let violation = gradient.fold(0.0, |most: f64, component| most.max(component.abs()));
-    // What each class has too much of; 0 where no sum is asked for.
+    // The mass that each class has too much; 0 without an explicit bias.
     let mut excess = sums.pulls[columns * lanes..][..classes].to_vec();
     if problem.bias() != Bias::Explicit {
         excess.fill(0.0);
@@ -228,20 +227,20 @@ fn of_softmax(problem: &JointProblem<'_>, vectors: &[f64]) -> Found {
         &mut go_on,
     ));
     let dual = mended.total - 0.5 * squared_norm(problem, &mended.pulls); // (J.3)
-    Found { losses: sums.total, dual, violation, infeasibility, support: problem.len() }
+    JointParts { losses: sums.total, dual, violation, infeasibility, support: problem.len() }
 }
 
-/// Lowers α of the hinge until those of every class sum to 0. Whether there was anything to do.
+/// Lowers the α of hinge loss until those of every class sum to 0. Returns whether anything changed.
 ///
-/// A row of class y carries `−α_ik` from y to k. With `m_yk`, what all rows of y carry to k, a class has too much where more
-/// leaves than comes in:
+/// A row of class y carries `−α_ik` from y to k. Let `m_yk` be what all rows of y carry to k. The sum of a class is what leaves it
+/// less what comes in:
 ///
 /// ```text
 /// Σ_i α_ik = Σ_j m_kj − Σ_j m_jk                                                                        (C.9)
 /// ```
 ///
-/// What a class has too much has gone, over others perhaps, to classes that have too little: along such a way all m are lowered by as
-/// much as is possible, until there is none left. Each time a class comes to 0 or an m does, so there are few.
+/// From a class with a sum above 0 there is a path along positive m to a class with a sum below 0. All m on the path are lowered by the
+/// largest amount possible, which brings a class or an m to 0, until no such path is left.
 fn balance(lines: &mut [f64], lanes: usize, codes: &[u32], excess: &[f64]) -> bool {
     let classes = excess.len();
     let mut carried = vec![0.0; classes * classes];
@@ -278,7 +277,7 @@ fn balance(lines: &mut [f64], lanes: usize, codes: &[u32], excess: &[f64]) -> bo
     changed
 }
 
-/// The shortest way from a class over what is carried to one that has too little.
+/// The shortest path along positive `carried` from a class to one with a sum below 0.
 fn way_to_lack(from: usize, carried: &[f64], excess: &[f64]) -> Option<Vec<usize>> {
     let classes = excess.len();
     let mut before = vec![None; classes];
@@ -299,8 +298,8 @@ fn way_to_lack(from: usize, carried: &[f64], excess: &[f64]) -> Option<Vec<usize
     None
 }
 
-/// The dual of the hinge at α.
-fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -> Found {
+/// The parts with hinge loss: the dual at α.
+fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -> JointParts {
     let (products, classes) = (problem.products(), problem.classes());
     let lanes = products.lanes();
     let (codes, costs) = (problem.codes(), problem.costs());
@@ -341,7 +340,7 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
         }
     }
     let mut pulls = sums.pulls;
-    // The violation is that of α, whatever w the model has.
+    // The violation is measured at the w that α makes, not at the model's w.
     if problem.bias() != Bias::Folded {
         let place = pulls.len() - lanes;
         pulls[place..].copy_from_slice(&vectors[place..]);
@@ -375,21 +374,21 @@ fn of_hinge(problem: &JointProblem<'_>, vectors: &[f64], alpha: &[ClassAlpha]) -
         },
         &mut go_on,
     ));
-    Found { losses: losses.total, dual, violation, infeasibility, support }
+    JointParts { losses: losses.total, dual, violation, infeasibility, support }
 }
 
 /// How far a row is from optimal, the left side of (CS.2), at `g_k = f_k(x_i) + [k ≠ y_i]`.
 #[inline(always)]
 pub(crate) fn row_violation(gradient: &[f64], alpha: &[f64], own: usize, cost: f64) -> f64 {
     let most = largest(gradient);
-    // Only those of other classes are below 0.
+    // Only α of other classes are below 0.
     let below = -AT_BOUND * cost;
     let negated = |(&g, &alpha): (&f64, &f64)| if alpha < below { -g } else { f64::NEG_INFINITY };
     let mut least = -largest_of(gradient, alpha, negated);
     if alpha[own] < cost + below {
         least = least.min(gradient[own]);
     }
-    // The sum of α is 0, so that one can always grow, but for rounding.
+    // α sums to 0, so one can always grow; rounding may hide it.
     let least = if least.is_finite() { least } else { gradient[own] };
     (most - least).max(0.0)
 }
@@ -400,7 +399,7 @@ pub(crate) fn largest(numbers: &[f64]) -> f64 {
     largest_of(numbers, numbers, |(&number, _)| number)
 }
 
-/// The largest number that is made of two lists, place by place. Eight maxima side by side do not wait for each other.
+/// The largest `of(a[k], b[k])`. Eight running maxima do not wait for each other.
 #[inline(always)]
 pub(crate) fn largest_of(a: &[f64], b: &[f64], of: impl Fn((&f64, &f64)) -> f64) -> f64 {
     let mut most = [f64::NEG_INFINITY; 8];
@@ -416,7 +415,7 @@ pub(crate) fn largest_of(a: &[f64], b: &[f64], of: impl Fn((&f64, &f64)) -> f64)
     most.into_iter().fold(last, f64::max)
 }
 
-/// For each class its rows that another class wins, the first of those that tie.
+/// For each class the number of its rows that another class wins. The first of tied classes wins.
 pub(crate) fn errors_by_class(problem: &JointProblem<'_>, weights: &[Vec<f64>], biases: &[f64]) -> Vec<usize> {
     let (products, classes) = (problem.products(), problem.classes());
     let lanes = products.lanes();
@@ -485,7 +484,7 @@ mod tests {
             let codes: Vec<u32> = (0..rows).map(|_| (random() * classes as f64) as u32).collect();
             let mut lines = vec![0.0; rows * lanes];
             for (line, &own) in lines.chunks_mut(lanes).zip(&codes) {
-                // Many are 0, so that the way may lead over other classes.
+                // Many are 0, so that paths lead over other classes.
                 (0..classes).filter(|&k| k != own as usize).for_each(|k| line[k] = -(random() - 0.6).max(0.0));
                 line[own as usize] = -line.iter().sum::<f64>();
             }

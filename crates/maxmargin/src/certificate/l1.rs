@@ -4,8 +4,8 @@
 //! primal = ‖w‖₁ + Σ C_i ℓ(y_i f(x_i))  ≥  optimum  ≥  dual = Σ_i (P.3)_i at s c                        (C.3)
 //! ```
 //!
-//! c are the solution's coefficients `α_i y_i`, clipped to their bounds and, with an explicit bias, balanced to the sum 0; s is
-//! the factor that makes them feasible, and the dual largest, (N.4). (N.3) says why that is a bound.
+//! c are the solution's coefficients `α_i y_i`, clipped to their bounds and, with an explicit bias, balanced to the sum 0. The factor s
+//! makes them feasible and the dual as large as possible (N.4). By (N.3) the dual is a bound.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::{Certificate, Evidence, Sums, decision_values, gap_between, relative_
 use crate::problem::{Bias, LinearProblem, MarginProblem, Passes, dual_point, largest_product};
 use crate::solver::{Decision, Solution};
 
-/// How many columns have a part in the answer.
+/// How many columns a model with the L1 norm uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnCounts {
     /// Columns with a weight other than 0.

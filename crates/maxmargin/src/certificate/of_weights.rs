@@ -1,22 +1,23 @@
-//! A dual point out of a primal one: what weights are worth that came without dual variables, as those of a stream do.
+//! A dual point for weights that came without dual variables, such as those of a stream, so that they can be certified.
 //!
 //! ```text
 //! c_i = t ĉ_i,   ĉ_i the coefficient of (R.2) or (R.3) at f_i = ⟨w, x_i⟩ + b,   Σ ĉ_i = 0 with an explicit b        (W.1)
 //! ```
 //!
-//! Every 0 ≤ t ≤ 1 gives a point that the dual allows, and so a bound on the optimum; the best one is taken. At the optimum of a smooth
-//! loss ĉ is the dual's own optimum. A loss that is not smooth leaves open what a row on the margin has, so several sharpnesses of (R.3)
-//! are tried.
+//! Every t from 0 to 1 gives a feasible point of the dual, and so a bound on the optimum; the best t is taken. At the optimum of a smooth
+//! loss ĉ is optimal for the dual. A loss with a corner does not determine the coefficient of a row on the margin, so several
+//! sharpnesses of (R.3) are tried.
 
 use crate::problem::{Bias, LinearProblem, MarginProblem, Passes, dot};
 
-/// σ of (R.3), for decision values of about 1, from rows of which nothing is known to those that are on one side or the other.
+/// The sharpnesses σ of (R.3) that are tried, for decision values of about 1. A small one spreads coefficients over many rows near the
+/// margin, a large one leaves only rows on it between their bounds.
 const SHARPNESSES: [f64; 5] = [0.5, 2.0, 8.0, 32.0, 128.0];
 
-/// Steps of the search for t, each of which leaves two thirds of where it may be.
+/// Steps of the search for t. Each keeps two thirds of the interval.
 const STEPS: usize = 60;
 
-/// α of (W.1) for weights with these decision values. `None` for what is not a linear problem with a penalty.
+/// α of (W.1) for weights with these decision values. `None` unless the problem is linear, penalised and without a hard margin.
 pub(crate) fn dual_point(problem: &MarginProblem<'_>, values: &[f64]) -> Option<Vec<f64>> {
     if !(problem.kernel().is_linear() && problem.penalised()) || problem.hard() {
         return None;
@@ -54,7 +55,7 @@ pub(crate) fn dual_point(problem: &MarginProblem<'_>, values: &[f64]) -> Option<
     best.map(|(_, alpha)| alpha)
 }
 
-/// Where a concave function of 0 ≤ t ≤ 1 is highest.
+/// The t from 0 to 1 at which a concave function is largest.
 fn highest(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..STEPS {
@@ -66,6 +67,6 @@ fn highest(function: impl Fn(f64) -> f64) -> f64 {
         }
     }
     let middle = 0.5 * (low + high);
-    // An end that is the best is not reached by thirds.
+    // The search by thirds never reaches the end of the interval.
     if function(1.0) >= function(middle) { 1.0 } else { middle }
 }

@@ -1,46 +1,51 @@
-//! What rounding hides of a gap, and what is done about it.
+//! How much of a gap rounding may hide, and what is done about it.
 //!
 //! The decision values of an expansion are sums of kernel values. Where columns are far from 0, or a polynomial is steep, the terms cancel,
-//! and f64 keeps few digits of the sum. A certificate made of such values is wrong by as much as
+//! and f64 keeps few digits of the sum. A certificate made of such values is wrong by at most
 //!
 //! ```text
 //! Σ_i (|c_i| + C_i |ℓ′(f_i)|) |error of f_i|                                                         (C.8)
 //! ```
 //!
-//! So the error of each row is bounded from the sizes of rows and coefficients. Where the sum of the bounds matters, the errors of the rows
-//! that add most to it are measured with twice the digits, and the bounds of all rows are lowered in proportion. Where that still
-//! matters, all decision values are computed with twice the digits, or, where that would take too long, (C.8) is added to the gap.
+//! Three steps, each taken only if the one before leaves more than [`HARMLESS`]:
+//!
+//! 1. The error of each row is bounded from the sizes of rows and coefficients (C.10).
+//! 2. The errors of the rows with the largest bounds are measured with twice the digits, and all bounds are lowered in proportion.
+//! 3. All decision values are computed with twice the digits; where that would take too long, (C.8) is added to the gap.
 
 use super::{Evidence, relative_gap};
 use crate::kernel::{Exponential, FAR_OUT, KernelFunction, Polynomial, Rbf, precise_sums};
 use crate::problem::{MarginProblem, RowLoss};
 use crate::solver::Decision;
 
-/// (C.8) as a part of the primal below which it does not matter: `verify` lets objectives differ by ten times as much.
+/// The largest (C.8) that is ignored, as a part of the primal. `verify` lets objectives differ by ten times as much.
 const HARMLESS: f64 = 1e-7;
 
-/// Rows whose errors are measured, and how much larger than there an error may be elsewhere, beside its bound.
+/// Rows whose errors are measured with twice the digits.
 const SAMPLE: usize = 16;
+
+/// How many times the largest measured error, relative to its bound, other rows may have.
 const SAFETY: f64 = 4.0;
 
-/// Products of entries up to which all rows are computed with twice the digits at once, without a sample: about 0.2 ms.
+/// Products of entries up to which all rows are computed with twice the digits without a sample before: about 0.2 ms.
 const FEW_PRODUCTS: f64 = (1 << 14) as f64;
 
-/// Products of entries up to which all rows are computed with twice the digits: about 0.2 s of one thread. More would keep an interrupt waiting.
+/// Products of entries up to which all rows are computed with twice the digits: about 0.2 s on one thread. A larger number would keep an
+/// interrupt waiting; a smaller one would leave more certificates with a gap of rounding.
 const MOST_PRODUCTS: f64 = (1 << 24) as f64;
 
 /// What rounding has done to the decision values of an expansion.
 pub(crate) enum Rounding {
     /// Nothing that matters.
     Harmless,
-    /// It matters, and these are the values with all digits of f64.
+    /// It mattered: these values, computed with twice the digits, replace those before.
     Precise(Vec<f64>),
-    /// It matters by about this much, (C.8), and to compute better values would take too long.
+    /// It may hide this much of the gap, (C.8), and better values would take too long.
     Hidden(f64),
 }
 
-/// Judges the decision values of an expansion. `precise` computes those of some rows, given by their places, with twice the digits. The
-/// sample has a plain exponential: an error of one more rounding makes it look worse, not better.
+/// Judges the decision values of an expansion. `precise` computes the values of the rows at given places with twice the digits. The sample
+/// uses a plain exponential, whose rounding can only make the measured errors larger.
 pub(crate) fn rounding(
     problem: &MarginProblem<'_>,
     decision: &Decision,
@@ -68,7 +73,7 @@ pub(crate) fn rounding(
         places.truncate(SAMPLE);
         let sample = precise(&places, Exponential::Plain);
         let errors = places.iter().zip(sample).map(|(&i, precise)| (precise - values[i]).abs() / bounds[i]);
-        // A NaN is no small error.
+        // NaN counts as the largest error.
         let share = errors.fold(0.0, |most: f64, share| if share <= most { most } else { share });
         likely = if share.is_finite() { SAFETY * share * total } else { total };
         if likely <= allowed {
@@ -81,11 +86,11 @@ pub(crate) fn rounding(
     }
     let all: Vec<usize> = (0..problem.len()).collect();
     let values = precise(&all, Exponential::Precise);
-    // Numbers beyond 1e290 have no twice as many digits.
+    // Numbers beyond 1e290 overflow when they are split into two.
     if values.iter().all(|value| value.is_finite()) { Rounding::Precise(values) } else { hidden }
 }
 
-/// The decision values of some rows of a problem with twice the digits, each rounded once.
+/// Decision values of the rows at these places, computed with twice the digits and rounded once.
 pub(crate) fn precise_values(
     problem: &MarginProblem<'_>,
     decision: &Decision,
@@ -103,7 +108,7 @@ pub(crate) fn precise_values(
 }
 
 impl Evidence {
-    /// The evidence with a gap that is larger by what rounding may hide of it.
+    /// The evidence with `hidden` added to its gap.
     pub(crate) fn with_hidden(mut self, hidden: f64) -> Self {
         if let Evidence::Certificate(found) = &mut self {
             found.gap += hidden;
@@ -114,7 +119,7 @@ impl Evidence {
     }
 }
 
-/// `|c_i| + C_i |ℓ′(f_i)|` of (C.8), for each row. A row that its error may carry over a corner of the loss has the slope beyond it.
+/// `|c_i| + C_i |ℓ′(f_i)|` of (C.8), for each row. Where the error may carry a row over a corner of the loss, the slope beyond it counts.
 fn weights(problem: &MarginProblem<'_>, coefficients: &[f64], values: &[f64], bounds: &[f64]) -> Vec<f64> {
     let (loss, targets, costs) = (problem.row_loss(), problem.targets(), problem.costs());
     let slope = |i: usize| {
@@ -137,14 +142,15 @@ fn entries_a_row(problem: &MarginProblem<'_>) -> f64 {
     matrix.entries() as f64 / matrix.rows().max(1) as f64 + 1.0
 }
 
-/// What rounding changes of each decision value, but for a factor of the order of 1, which the sample knows better:
+/// A bound on the rounding error of each decision value, up to a factor of about 1 that the sample measures:
 ///
 /// ```text
 /// ε (√m + q √d) √k(x_i, x_i) Σ_j |c_j| √k(x_j, x_j),
 /// and for Gaussian kernels   + 4 ε √d (h(x_i) Σ_j |c_j| + Σ_j |c_j| h(x_j))                          (C.10)
 /// ```
 ///
-/// with m support vectors, d entries a row, the degree q of [`steepness`], and h of [`lost_by_cancelling`], summed over the Gaussian kernels.
+/// with m support vectors, d entries a row, the degree q from [`steepness`], and h from [`lost_by_cancelling`], summed over the Gaussian
+/// kernels.
 fn error_bounds(problem: &MarginProblem<'_>, coefficients: &[f64]) -> Vec<f64> {
     let mut gammas = Vec::new();
     let degree = steepness(problem.kernel(), &mut gammas);
@@ -165,20 +171,20 @@ fn error_bounds(problem: &MarginProblem<'_>, coefficients: &[f64]) -> Vec<f64> {
     (0..coefficients.len()).map(|i| f64::EPSILON * bound(i)).collect()
 }
 
-/// What a row with this `γ‖x‖²` adds to the error of a Gaussian value, in units of ε
+/// The error of a Gaussian value that a row with this `γ‖x‖²` causes, in units of ε
 ///
 /// ```text
 /// h = γ‖x‖²   up to FAR_OUT,   1 above                                                              (C.11)
 /// ```
 ///
-/// Rows further out have their distance from differences, with all its digits: `γ‖x − z‖²` is wrong by ε of itself, and the value by less than
-/// ε, since `t e^−t < 1`. Or they are so far from each other that their value is nothing.
+/// Rows beyond [`FAR_OUT`] have distances computed from differences: `γ‖x − z‖²` is then wrong by a part ε of itself, and the value by less
+/// than ε, since `t e^−t < 1`.
 fn lost_by_cancelling(scaled_norm: f64) -> f64 {
     if scaled_norm <= FAR_OUT { scaled_norm } else { 1.0 }
 }
 
-/// How steep a kernel is beside its own values: the degree of a polynomial in the dot product. Other kernels are as steep as a dot product at
-/// most. The γ of Gaussian kernels are added to `gammas`.
+/// The degree of a kernel as a polynomial in the dot product; other kernels count as degree 1, because none is steeper than that. Adds the γ
+/// of Gaussian kernels to `gammas`.
 fn steepness(kernel: &KernelFunction, gammas: &mut Vec<f64>) -> f64 {
     let mut of_parts = |parts: &[KernelFunction]| parts.iter().map(|part| steepness(part, gammas)).sum();
     match kernel {

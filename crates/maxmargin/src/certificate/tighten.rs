@@ -1,13 +1,13 @@
-//! A better decision function out of a solution's own numbers: no kernel value is computed.
+//! A better decision function from the decision values that a solution has: no kernel value is computed.
 //!
 //! ```text
 //! f(x) = t Σ c_i k(x_i, x) + b′,   1 ≤ t as the bounds allow                                          (C.6)
 //! ```
 //!
-//! t is where the dual objective of `t c` is largest, b′ where the primal is least. A search that ends at a violation of v stops short of
-//! the optimum along that ray by about v of the objective, and with an average b, so both are worth a look before the search goes on.
+//! t maximises the dual objective of `t c`, and b′ minimises the primal. A search that stops at a violation of v leaves about v of the
+//! objective along that ray, and its b is an average. Both are improved here before the search goes on.
 //!
-//! Where the rows can be separated and C is so large that any slack outweighs ‖w‖², the t and b′ that leave no slack at all are better:
+//! Where the classes can be separated and C is so large that any slack outweighs ‖w‖², a t and b′ without slack are better:
 //!
 //! ```text
 //! t = 2 / (u₊ − u₋),   b′ = −t (u₊ + u₋) / 2,   u₊ = min over y = 1 of Σ c_i k(x_i, x),   u₋ = max over y = −1          (C.7)
@@ -16,18 +16,19 @@
 use crate::problem::{Bias, MarginProblem, RowLoss};
 use crate::solver::{Decision, Solution};
 
-/// Steps of the searches for t and b, each of which leaves two thirds, or half, of where it may be.
+/// Steps of the search for t. Each keeps two thirds of the interval, so that 60 leave 3e-11 of it.
 const STEPS_OF_SCALE: usize = 60;
+
+/// Steps of the search for b. Each halves the interval.
 const STEPS_OF_BIAS: usize = 120;
 
-/// The largest t that is tried: a search that lacks more than this has not begun.
+/// The largest t that is tried. A solution that would need more is far from its optimum and has to be searched on.
 const LARGEST_SCALE: f64 = 2.0;
 
-/// What decision values are off by, at most, as a part of the margin, for (C.7) to allow for it.
+/// The error of decision values that (C.7) allows for, as a part of the margin.
 const ROUNDING: f64 = 1e-10;
 
-/// (C.6) or (C.7) in the place of the solution's own function; `false` where there is nothing to go by: decision values and
-/// coefficients must be known.
+/// Replaces the solution's function by (C.6) or (C.7). `false` where the solution has no decision values or no coefficients.
 pub(crate) fn tighten(problem: &MarginProblem<'_>, solution: &mut Solution) -> bool {
     let Solution { decision, alpha: Some(alpha), decision_values: Some(values), .. } = solution else { return false };
     let (loss, costs, targets) = (problem.row_loss(), problem.costs(), problem.targets());
@@ -37,13 +38,13 @@ pub(crate) fn tighten(problem: &MarginProblem<'_>, solution: &mut Solution) -> b
         Decision::Linear { .. } => return false,
     };
     let (Decision::Expansion { coefficients: numbers, bias } | Decision::Linear { weights: numbers, bias }) = decision;
-    // A bias that is folded into the kernel is a part of the sum, and grows with it.
+    // A folded bias is part of the sum and is scaled with it.
     let is_apart = problem.bias() == Bias::Explicit;
     let sums: Vec<f64> = values.iter().map(|value| if is_apart { value - *bias } else { *value }).collect();
     let square: f64 = coefficients.iter().zip(&sums).map(|(c, u)| c * u).sum();
     let room =
         (0..sums.len()).filter(|&i| coefficients[i] != 0.0).map(|i| loss.bound(costs[i]) / coefficients[i].abs());
-    // One class has a sum of coefficients that is given.
+    // One class has a fixed sum of coefficients, so t stays 1.
     let largest = if problem.pull_on_bias() > 0.0 { 1.0 } else { room.fold(LARGEST_SCALE, f64::min) };
     let dual = |t: f64| {
         let terms = (0..sums.len()).map(|i| loss.dual_term(t * coefficients[i], targets[i], costs[i]));
@@ -64,7 +65,7 @@ pub(crate) fn tighten(problem: &MarginProblem<'_>, solution: &mut Solution) -> b
     true
 }
 
-/// (C.7): the least t, and its b, for which no row has slack. `None` where there is none of at least 1, or no margin in the loss.
+/// (C.7): the least t with its b for which no row has slack. `None` where t would be below 1, or the loss is not the hinge.
 fn without_slack(problem: &MarginProblem<'_>, sums: &[f64]) -> Option<(f64, f64)> {
     if problem.row_loss() != RowLoss::Hinge {
         return None;
@@ -77,13 +78,13 @@ fn without_slack(problem: &MarginProblem<'_>, sums: &[f64]) -> Option<(f64, f64)
         Bias::Explicit => (0.5 * (above - below), 0.5 * (above + below)),
         Bias::Folded | Bias::None => (above.min(-below), 0.0),
     };
-    // A rounding more, so that the last digit of a decision value is none of slack.
+    // Scaled up by ROUNDING, so that an error in the last digits of a decision value is no slack.
     let scale = (1.0 + ROUNDING) / half;
     let is_sensible = half > 0.0 && (1.0..=LARGEST_SCALE).contains(&scale);
     is_sensible.then_some((scale, -scale * middle))
 }
 
-/// Where a concave function is highest.
+/// The argument between `low` and `high` at which a concave function is largest.
 fn highest(mut low: f64, mut high: f64, function: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..STEPS_OF_SCALE {
         let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
@@ -92,7 +93,7 @@ fn highest(mut low: f64, mut high: f64, function: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// b where `qb + Σ C_i ℓ(u_i + b, t_i)` is least: where its slope changes sign.
+/// The b that minimises `qb + Σ C_i ℓ(u_i + b, t_i)`: the slope changes sign there.
 pub(crate) fn best_bias(problem: &MarginProblem<'_>, sums: &[f64]) -> f64 {
     let (loss, costs, targets) = (problem.row_loss(), problem.costs(), problem.targets());
     let slope = |b: f64| {

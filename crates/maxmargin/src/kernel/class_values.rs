@@ -1,4 +1,4 @@
-//! Kernel values that several machines need: those within a class, computed once.
+//! Kernel values within a class, computed once and shared by all machines of that class.
 
 use std::sync::OnceLock;
 
@@ -6,24 +6,24 @@ use super::Gram;
 
 /// The kernel matrix of each class, computed when it is first asked for.
 ///
-/// Of several classes, each pair makes a machine, and the rows of a class take part in all of its pairs: half of the kernel
-/// values of a pair are those of its classes by themselves.
+/// With several classes each pair is a machine, and half of the kernel values of a pair lie within one of its two classes. A class
+/// takes part in many pairs, so these values are shared.
 ///
-/// It belongs to the kernel and the points that it is first asked with: no problem of others may share it.
+/// All calls must come with the same kernel and the same points.
 #[derive(Debug)]
 pub struct ClassValues {
-    /// Which class a row is of, and its place there.
+    /// For each row its class, and its place in that class; `None` for rows of no class.
     places: Vec<Option<(u32, u32)>>,
     /// The rows of each class.
     rows: Vec<Vec<usize>>,
     /// `[place][place]` of each class.
     values: Vec<OnceLock<Vec<f64>>>,
-    /// Bytes that all of it takes, summed up once: each of 499,500 machines asks.
+    /// Bytes of all matrices. Computed once, because every machine asks, and 1,000 classes have 499,500 of them.
     bytes: u64,
 }
 
 impl ClassValues {
-    /// For these rows of each class, none of them in two.
+    /// Matrices for the rows of each class. No row may be in two classes.
     ///
     /// # Panics
     /// When a class has 2³² rows or more.
@@ -42,18 +42,18 @@ impl ClassValues {
         ClassValues { places, rows, values, bytes }
     }
 
-    /// Bytes that all of it takes.
+    /// Bytes of all matrices together.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The class of a row, and its place there.
+    /// The class of a row, and its place in that class.
     pub fn place(&self, row: usize) -> Option<(usize, usize)> {
         let (class, place) = (*self.places.get(row)?)?;
         Some((class as usize, place as usize))
     }
 
-    /// `K[i][j]` for all rows of a class, by their places.
+    /// `K[i][j]` for all rows of a class, by their places in it.
     pub fn values(&self, class: usize, gram: &Gram<'_>) -> &[f64] {
         self.values[class].get_or_init(|| {
             let rows = &self.rows[class];

@@ -29,7 +29,7 @@ pub struct Scaled {
     pub(crate) kernel: Box<KernelFunction>,
 }
 
-/// Folds the parts' blocks into `out`, the first as it is.
+/// Computes the block of each part and joins them in `out` by a sum or a product.
 fn fold(
     parts: &[KernelFunction],
     out: &mut [f64],
@@ -90,7 +90,7 @@ impl Kernel for Product {
 }
 
 impl Scaled {
-    /// The kernel that it is a multiple of.
+    /// The kernel that is multiplied.
     pub(crate) fn kernel(&self) -> &KernelFunction {
         &self.kernel
     }

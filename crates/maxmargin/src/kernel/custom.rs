@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Kernel, Rows};
 
-/// A kernel of the user's: a function of two rows, or a whole [`Kernel`] that computes blocks in its own way.
+/// A kernel written by the user: a function of two rows, or a [`Kernel`] that computes blocks in its own way.
 ///
 /// # Examples
 /// ```
@@ -34,7 +34,7 @@ impl Custom {
         Custom { name: name.into(), kernel: Arc::new(kernel) }
     }
 
-    /// The name given to it.
+    /// The name that the user gave.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -60,7 +60,7 @@ impl Kernel for Custom {
     }
 }
 
-/// A block, one pair at a time.
+/// A kernel that computes a block pair by pair.
 struct OfPairs<F>(F);
 
 impl<F> fmt::Debug for OfPairs<F> {

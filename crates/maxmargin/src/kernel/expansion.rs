@@ -6,40 +6,39 @@ use super::{Kernel, Panel, Points, Rows, Tiles};
 use crate::simd::{Real, Run, add_runs, vectorised};
 use crate::workers::Workers;
 
-/// Rows that pass by a panel before their values are added up: few enough for these to stay in the nearest cache.
+/// Rows that pass by a panel before their values are added up. More rows than this, and their values leave the L1 cache.
 const ROWS_A_BLOCK: usize = 48;
 
 /// The most kernel values that are computed without a panel.
 const MOST_FEW: usize = 64;
 
-/// Sums from which on they are handed out as soon as each is known ([`Expansion::visit_sums`]), instead of being kept for all rows of a panel.
+/// Fewest sums that are handed out one by one ([`Expansion::visit_sums`]) instead of being kept for all rows of a panel.
 const MANY_SUMS: usize = 1024;
 
-/// The most rows of a block when sums are many: their values for [`Real::NARROW`] lanes take 4 MB, and each sum has one run only.
+/// The most rows of a block when there are many sums. The values of these rows in [`Real::NARROW`] lanes take 4 MB.
 const MOST_ROWS_A_BLOCK: usize = 1 << 16;
 
-/// Sums that are handed out at a time.
+/// Sums in one call of [`SumVisitor::visit`].
 const SUMS_A_VISIT: usize = 512;
 
-/// Kernel values that a thread of [`Expansion::visit_sums`] keeps near it at a time, as long as there are rows for all threads: coefficients that
-/// come from far away then serve several panels.
+/// Kernel values that a thread of [`Expansion::visit_sums`] keeps at a time: 1 MB. Coefficients are read once for all panels that fit.
 const VALUES_AT_HAND: usize = 1 << 17;
 const MOST_PANELS: usize = 4;
 const ROWS_FOR_ALL: usize = 512;
 
-/// The lanes of [`Expansion::visit_sums`].
+/// Rows that [`Expansion::visit_sums`] handles side by side.
 pub(crate) const VISIT_LANES: usize = f64::NARROW;
 
-/// Rows up to which each goes by itself: a panel of several lanes would cost as much as they do.
+/// The most rows that are computed one by one. For so few rows a panel of several lanes costs more.
 const FEW_ROWS: usize = 2;
 
-/// Arithmetic (multiplications of entries, about) below which waking threads takes longer than the work.
+/// Multiplications of entries below which the work stays on one thread, because waking others takes longer.
 const WORTH_A_THREAD: f64 = 1e6;
 
-/// What a kernel value costs beside its dot product.
+/// The cost of a kernel value beside its dot product, in multiplications.
 const COST_OF_A_VALUE: f64 = 20.0;
 
-/// Several sums over the rows of some points: which rows take part in which, with which coefficient
+/// Several sums of kernel values: which rows of some points take part in which sum, and with which coefficient
 ///
 /// ```text
 /// f_s(x) = Σ_j c_sj k(x, x_j),   s = 1 … sums                                                          (K.9)
@@ -49,17 +48,17 @@ const COST_OF_A_VALUE: f64 = 20.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Expansion {
     sums: usize,
-    /// The rows that take part, in the order of summation; each `rows_a_block` are a block.
+    /// The rows that take part, in the order of summation, in blocks of `rows_a_block`.
     places: Vec<u32>,
-    /// [`ROWS_A_BLOCK`], but all rows where sums are many.
+    /// [`ROWS_A_BLOCK`], or all rows where there are many sums.
     rows_a_block: usize,
-    /// Whether sums are many, and all rows one block.
+    /// Whether there are [`MANY_SUMS`] sums or more, so that all rows are one block.
     many: bool,
-    /// Where the runs of each block begin; one more than there are blocks.
+    /// The first run of each block, and the number of runs last.
     blocks: Vec<usize>,
-    /// For each run (the terms of one sum within a block) its sum, and where its terms end.
+    /// For each run, which is the terms of one sum within a block: its sum, and the end of its terms in `rows`.
     runs: Vec<(u32, usize)>,
-    /// For each term its row within the block.
+    /// For each term the place of its row within the block.
     rows: Vec<u16>,
     coefficients: Vec<f64>,
 }
@@ -68,10 +67,10 @@ pub(crate) struct Expansion {
 type Term = (usize, f64);
 
 impl Expansion {
-    /// One list of rows and coefficients a sum; terms are summed in the order that `order` has their rows in. Coefficients of 0
-    /// are left out.
+    /// Takes one list of rows and coefficients for each sum. Terms are summed in the order of their rows in `order`, and coefficients of
+    /// 0 are left out.
     ///
-    /// Rows that take part in the same sums should follow each other: their sums then stay in the nearest cache.
+    /// Rows of the same sums should follow each other in `order`, so that these sums stay in the L1 cache.
     pub(crate) fn new<'a>(order: &[u32], lists: impl Iterator<Item = (&'a [u32], &'a [f64])> + Clone) -> Self {
         let mut used = vec![false; order.len()];
         for (rows, coefficients) in lists.clone() {
@@ -91,14 +90,14 @@ impl Expansion {
         Self::of_terms(terms.collect(), places)
     }
 
-    /// A single sum over rows in the order given, which may repeat.
+    /// A single sum over rows in the order given. A row may come more than once.
     fn single(rows: &[usize], coefficients: &[f64]) -> Self {
         let nonzero = rows.iter().zip(coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
         let (places, terms) = nonzero.enumerate().map(|(rank, (&row, &c))| (row as u32, (rank, c))).unzip();
         Self::of_terms(vec![terms], places)
     }
 
-    /// From the terms of each sum, in the order of summation.
+    /// Lays out the terms of each sum, given in the order of summation.
     fn of_terms(terms: Vec<Vec<Term>>, places: Vec<u32>) -> Self {
         let many = terms.len() > MANY_SUMS && places.len() <= MOST_ROWS_A_BLOCK;
         let rows_a_block = if many { places.len().max(1) } else { ROWS_A_BLOCK };
@@ -137,7 +136,7 @@ impl Expansion {
         self.runs_from(self.blocks[block]..self.blocks[block + 1], 0)
     }
 
-    /// Some runs, their sums counted from `first` on.
+    /// The runs of a span, with `first` subtracted from the numbers of their sums.
     fn runs_from(&self, span: std::ops::Range<usize>, first: usize) -> impl Iterator<Item = Run<'_>> {
         let mut start = if span.start == 0 { 0 } else { self.runs[span.start - 1].1 };
         self.runs[span].iter().map(move |&(target, end)| {
@@ -150,10 +149,10 @@ impl Expansion {
 
     /// (K.9) for each row on the left, over the rows of `points`: `out[i * sums + s] = f_s(left i)`.
     ///
-    /// What comes out for a row depends on that row alone, whatever is computed beside it and on which thread. Little
-    /// work stays on the calling thread.
+    /// The values of a row depend on that row alone, not on its neighbours or its thread. Work below [`WORTH_A_THREAD`] stays on the
+    /// calling thread.
     ///
-    /// Memory: a panel and its sums a thread.
+    /// Memory: for each thread a panel and its sums.
     pub(crate) fn values(&self, kernel: &dyn Kernel, left: Rows<'_>, points: &Points, workers: &Workers) -> Vec<f64> {
         let mut out = vec![0.0; left.len() * self.sums];
         if self.places.is_empty() || out.is_empty() {
@@ -167,10 +166,10 @@ impl Expansion {
         let work = (tiles.cost() + COST_OF_A_VALUE) * self.places.len() as f64 + self.rows.len() as f64;
         let alone = Workers::none();
         let workers = if work * left.len() as f64 > WORTH_A_THREAD { workers } else { &alone };
-        // Any width gives the same numbers: each lane is computed by itself.
+        // The number of lanes changes no value: each lane is computed by itself.
         let lanes = match left.len() {
             ..=FEW_ROWS => 1,
-            // Many sums of many lanes would take hundreds of megabytes.
+            // Many sums in all lanes would take hundreds of megabytes.
             rows if rows <= f64::NARROW || self.many => f64::NARROW,
             _ => f64::LANES,
         };
@@ -207,15 +206,15 @@ impl Expansion {
         out
     }
 
-    /// Whether [`Expansion::visit_sums`] can be asked.
+    /// Whether [`Expansion::visit_sums`] can be called for this kernel.
     pub(crate) fn is_visitable(&self, kernel: &dyn Kernel) -> bool {
         self.many && kernel.of_dots().is_some()
     }
 
-    /// (K.9) for each row on the left, without a place for all of it: a thread takes [`VISIT_LANES`] rows, and hands their sums to a visitor, some
-    /// at a time. The values are those of [`Expansion::values`] to the bit.
+    /// (K.9) for each row on the left, without keeping all sums: a thread takes [`VISIT_LANES`] rows and hands [`SUMS_A_VISIT`] of their
+    /// sums at a time to a visitor. The bits are those of [`Expansion::values`].
     ///
-    /// Memory: kernel values of a few rows a thread.
+    /// Memory: for each thread the kernel values of a few rows.
     ///
     /// # Panics
     /// When [`Expansion::is_visitable`] says no.
@@ -230,7 +229,7 @@ impl Expansion {
         assert!(self.is_visitable(kernel), "sums are visited where they are many");
         let mut out = vec![V::Found::default(); left.len()];
         let tiles = Tiles::<f64>::new(kernel, points);
-        // The values of one panel.
+        // Kernel values of one panel.
         let size = self.rows_a_block * VISIT_LANES;
         let panels = if left.len() < ROWS_FOR_ALL { 1 } else { (VALUES_AT_HAND / size).clamp(1, MOST_PANELS) };
         let scratch = || Scratch {
@@ -264,7 +263,7 @@ impl Expansion {
         out
     }
 
-    /// The same for kernels that are no function of the dot product, a row of values at a time.
+    /// [`Expansion::values`] for kernels that are no function of the dot product: one row of kernel values at a time.
     fn values_one_by_one(
         &self,
         kernel: &dyn Kernel,
@@ -293,21 +292,21 @@ impl Expansion {
     }
 }
 
-/// Makes something of the sums of [`VISIT_LANES`] rows at a time.
+/// Reads the sums of [`VISIT_LANES`] rows as they are computed, and makes one result for each row: a vote, for example.
 pub(crate) trait SumVisitor: Sync {
-    /// What it knows of these rows so far.
+    /// What is known of these rows so far.
     type State;
-    /// What it makes of a row.
+    /// The result for a row.
     type Found: Clone + Default + Send;
-    /// Knows nothing yet.
+    /// The state before the first sum.
     fn begin(&self) -> Self::State;
-    /// Sees some sums, from the `first` on: `sums[s][lane]`. All sums come in their order.
+    /// Takes the next sums: `sums[s][lane]` is sum `first + s`.
     fn visit(&self, state: &mut Self::State, first: usize, sums: &[[f64; VISIT_LANES]]);
-    /// Writes down what it has found of each row.
+    /// Writes the result of each row.
     fn end(&self, state: Self::State, found: &mut [Self::Found]);
 }
 
-/// What a thread works with.
+/// The memory of one thread.
 struct Scratch<'p> {
     panel: Panel<'p, f64>,
     values: Vec<f64>,
@@ -328,7 +327,7 @@ pub(crate) fn expand(
     Expansion::single(right.list(), coefficients).values(kernel, left, right.points(), workers)
 }
 
-/// [`expand`] of few rows over few others of the same points, with the same bits. `None` where they are many.
+/// [`expand`] without a panel, with the same bits, for few rows over few others of the same points. `None` where there are more.
 fn expand_few(kernel: &dyn Kernel, left: Rows<'_>, right: Rows<'_>, coefficients: &[f64]) -> Option<Vec<f64>> {
     let few = left.len() * right.len() <= MOST_FEW && std::ptr::eq(left.points(), right.points());
     if !few || kernel.of_dots().is_none() {

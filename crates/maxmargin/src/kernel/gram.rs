@@ -1,13 +1,13 @@
-//! The kernel matrix of some points, which is never formed: blocks of it on request.
+//! The kernel matrix of some points. It is never formed as a whole; blocks of it are computed on request.
 
 use super::{ClassValues, Kernel, Panel, Points, Tiles, expand};
 use crate::simd::Real;
 use crate::workers::Workers;
 
-/// Columns of a single row that one thread computes at a time. Fixed, so that threads do not change results.
+/// Columns of a single row that a thread computes at a time. Fixed, so that the number of threads changes no bit.
 const COLUMNS_A_CHUNK: usize = 1024;
 
-/// Right rows that pass by at a time, before their values are turned round.
+/// Right rows that pass by a panel before their values are transposed into the result.
 const ROWS_A_TILE: usize = 48;
 
 /// All that stands between a solver and a kernel: blocks of `K_ij = k(x_i, x_j)`, and the diagonal.
@@ -25,12 +25,12 @@ impl<'a> Gram<'a> {
         Gram { kernel, points, workers, shared: None }
     }
 
-    /// The same with values that others need, too, in one place.
+    /// The kernel matrix with values that several machines share.
     pub fn sharing(self, shared: Option<&'a ClassValues>) -> Self {
         Gram { shared, ..self }
     }
 
-    /// Values that others need, too.
+    /// Values that several machines share, if there are any.
     pub fn shared(&self) -> Option<&'a ClassValues> {
         self.shared
     }
@@ -67,7 +67,7 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// The same where values come many at a time: the right rows pass by panels of left rows.
+    /// [`Gram::block`] for kernels of dot products: the right rows pass by panels of left rows.
     fn block_of_dots(&self, left: &[usize], right: &[usize], out: &mut [f64]) {
         let tiles = Tiles::<f64>::new(self.kernel, self.points);
         if tiles.few(left, right, out) {
@@ -110,7 +110,7 @@ impl<'a> Gram<'a> {
 
     /// `f_i = Σ_j coefficients[j] · K[rows[i], columns[j]]`: a product with the kernel matrix, a few rows at a time.
     ///
-    /// Memory: a few rows, laid side by side, a thread.
+    /// Memory: for each thread a panel of rows.
     pub fn product(&self, rows: &[usize], columns: &[usize], coefficients: &[f64]) -> Vec<f64> {
         expand(self.kernel, self.points.rows(rows), self.points.rows(columns), coefficients, self.workers)
     }

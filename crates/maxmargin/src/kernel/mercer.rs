@@ -7,7 +7,7 @@ use super::{Gram, Kernel, Points};
 use crate::error::Error;
 use crate::workers::Workers;
 
-/// What the Gram matrix of a sample says of a kernel.
+/// What the Gram matrix of a sample of points says of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MercerReport {
     /// How many points the sample has.
@@ -18,7 +18,7 @@ pub struct MercerReport {
     pub smallest_eigenvalue: f64,
     /// The largest eigenvalue of the Gram matrix.
     pub largest_eigenvalue: f64,
-    /// Symmetric, and no eigenvalue below −1e-10 times the largest in absolute value: a kernel, as far as the sample tells.
+    /// Whether the sample shows a kernel: its matrix is symmetric, and no eigenvalue is below −1e-10 times the largest in absolute value.
     pub is_kernel: bool,
 }
 

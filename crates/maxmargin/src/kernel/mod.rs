@@ -15,8 +15,8 @@
 //! What the user asks for is a [`KernelParams`]; checked against the data it becomes a [`KernelFunction`].
 //! A solver meets neither: it asks a [`Gram`] for blocks of values.
 
-/// The most columns for which sparse rows may be spread out, or each column have a number in a table: 4 million, 16 to 32 MB. Above, memory
-/// follows the entries and not the columns (hashed features have 2³¹ of them).
+/// The most columns for which a dense copy of a row or a table of all columns is made: 4 million, 16 to 32 MB. Wider data, such as hashed
+/// features with 2³¹ columns, takes memory for its entries alone.
 pub(crate) const MOST_SPREAD_COLUMNS: usize = 1 << 22;
 
 mod chi_square;
@@ -65,10 +65,10 @@ pub use sigmoid::Sigmoid;
 pub use tiles::DotFunction;
 pub(crate) use tiles::{Packed, Panel, Tiles};
 
-/// A kernel: block evaluation is the primitive.
+/// A kernel, which computes values in blocks.
 ///
-/// The value of a pair must depend on that pair alone, never on the block it is computed in: this is what makes
-/// results the same for any number of threads and any batch size.
+/// The value of a pair must depend on that pair alone and never on its block. Results are then the same for any number of threads and any
+/// batch size.
 pub trait Kernel: Debug + Send + Sync {
     /// All values of a block: `out[i * right.len() + j] = k(left i, right j)`.
     ///
@@ -87,13 +87,13 @@ pub trait Kernel: Debug + Send + Sync {
     /// Whether the kernel is known to be positive semidefinite on any data it accepts.
     fn always_positive_semidefinite(&self) -> bool;
 
-    /// The kernel as a function of dot products, where it is one: the way to many values at a time.
+    /// The kernel as a function of dot products, if it is one. Only then many values are computed at a time.
     fn of_dots(&self) -> Option<DotFunction> {
         None
     }
 }
 
-/// A kernel with its parameters checked: the kind that models carry and files hold.
+/// A kernel with checked parameters, as models and files hold it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -225,7 +225,7 @@ mod tests {
 
     const X: [[f64; 3]; 5] = [[0.5, 0.0, 2.0], [0.0, 0.0, 0.0], [1.0, 3.0, 0.25], [0.0, 1.5, 0.0], [0.5, 0.0, 2.0]];
 
-    /// A kernel as a user asks for it, and its value written down naively.
+    /// A kernel as a user asks for it, and a plain function that computes it.
     type Case = (KernelParams, fn(&[f64], &[f64]) -> f64);
 
     fn dot(x: &[f64], z: &[f64]) -> f64 {

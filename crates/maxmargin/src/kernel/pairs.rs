@@ -1,4 +1,4 @@
-//! What kernels need to know of a pair of rows: dot products, and sums over columns. All in f64.
+//! What kernels compute of a pair of rows: dot products, distances and sums over columns. All in f64.
 
 use pulp::Arch;
 
@@ -9,7 +9,7 @@ use crate::simd::vectorised;
 
 /// Dot products of a block: `out[i * right.len() + j] = ⟨x′_i, z′_j⟩`, the folded constant included.
 ///
-/// A left row is spread out once; each right row then costs its stored entries.
+/// A left row is copied to a dense one once; each right row then costs its stored entries.
 pub(super) fn dots(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     assert_eq!(out.len(), left.len() * right.len(), "a block needs a place for each pair");
     debug_assert_eq!(left.points().centre(), right.points().centre(), "both sides are moved alike");
@@ -19,7 +19,7 @@ pub(super) fn dots(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     }
     let constant = if right.points().folded() { 1.0 } else { 0.0 };
     if matrix.columns() > super::MOST_SPREAD_COLUMNS && matches!(matrix, Matrix::Sparse(_)) {
-        // A spread-out row would be far larger than its entries.
+        // A dense row would be far larger than its entries.
         column_products(left, right, out);
         out.iter_mut().for_each(|value| *value += constant);
         return;
@@ -34,31 +34,31 @@ pub(super) fn dots(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     }
 }
 
-/// `γ (‖x‖² + ‖z‖²)` above which a Gaussian value may lose digits that matter. Times the precision of a number, this is what the largest error of
-/// a value may be whose distance comes from norms and a dot product: 1e-10 in double precision. Larger: more digits are lost. Smaller: distances
-/// are computed anew in data that is merely not scaled, which takes twice the time.
+/// `γ (‖x‖² + ‖z‖²)` above which a Gaussian value may lose digits that matter, because its distance comes from norms and a dot product.
+/// Times 2⁻⁵² it is the largest error of such a value: 1e-10. Larger: more digits are lost. Smaller: distances are computed twice in data
+/// that is merely not scaled, which takes twice the time.
 pub(crate) const FAR_OUT: f64 = 524_288.0;
 
-/// `γ ‖x − z‖²` from which on a Gaussian value is nothing beside others: e⁻⁶⁴ is 2e-28. Larger: more distances are computed anew for no gain.
+/// `γ ‖x − z‖²` from which on a Gaussian value counts as 0: e⁻⁶⁴ is 2e-28. Larger: more distances are computed twice for no gain.
 const NOTHING: f64 = 64.0;
 
-/// What a squared distance may be wrong by, as a part of `‖x‖² + ‖z‖²`: 128 times the precision of a number in single precision. Larger: more
-/// distances are computed anew. Smaller: a value may pass for nothing that is something.
+/// The largest error of a squared distance, as a part of `‖x‖² + ‖z‖²`: 128 roundings of single precision. Larger: more distances are
+/// computed twice. Smaller: a value above 0 may count as 0.
 const UNSURE: f64 = 1.0 / 65_536.0;
 
-/// Whether rows with this sum of squared norms can be so near to each other that a Gaussian value loses digits.
+/// Whether rows with this sum of squared norms are far enough out for their Gaussian value to lose digits.
 pub(super) fn may_cancel(gamma: f64, norms: f64) -> bool {
     gamma * norms > FAR_OUT
 }
 
-/// Whether a Gaussian value needs the distance of its rows from their differences: the rows are far out, and near enough to each other for the
-/// value not to be nothing. `norms` is the sum of their squared norms. It depends on the pair alone.
+/// Whether the distance of two rows has to be computed from their differences: the rows are far out, and near enough to each other for a
+/// Gaussian value above 0. `norms` is the sum of their squared norms. The answer depends on the pair alone.
 pub(super) fn is_cancelled(gamma: f64, norms: f64, dot: f64) -> bool {
-    // Norms that overflow leave no number, which is no large distance either.
+    // Norms that overflow give NaN, which must not count as a large distance.
     may_cancel(gamma, norms) && !(gamma * (norms - 2.0 * dot) >= NOTHING + gamma * UNSURE * norms)
 }
 
-/// Squared distances of a block, from dot products: `‖x‖² + ‖z‖² − 2⟨x, z⟩`, never below 0; from differences where these cancel.
+/// Squared distances of a block: `‖x‖² + ‖z‖² − 2⟨x, z⟩`, at least 0, or from differences where these terms cancel.
 pub(super) fn squared_distances(left: Rows<'_>, right: Rows<'_>, gamma: f64, out: &mut [f64]) {
     dots(left, right, out);
     let norms = |i: usize, j: usize| left.points().squared_norm(i) + right.points().squared_norm(j);
@@ -70,13 +70,13 @@ pub(super) fn squared_distances(left: Rows<'_>, right: Rows<'_>, gamma: f64, out
     });
 }
 
-/// Running sums of [`squared_differences`].
+/// How many running sums [`squared_differences`] keeps.
 const DIFFERENCE_LANES: usize = 8;
 
-/// `‖x − z‖²` from the differences of the rows' numbers, which loses no digits however far out the rows are.
+/// `‖x − z‖²` from the differences of entries, which loses no digits however far out the rows are.
 ///
-/// A column's number says which of eight running sums it is added to. So the bits are the same for dense and for sparse rows, and for the
-/// two rows in either order. A centre is no part of it: the rows are those of the matrices.
+/// The number of a column decides which of eight running sums takes it. So dense and sparse rows, and both orders of the two rows, give the
+/// same bits. The rows are those of the matrices: no centre is subtracted.
 pub(super) fn squared_differences(left: &Matrix, i: usize, right: &Matrix, j: usize) -> f64 {
     let mut sums = [0.0; DIFFERENCE_LANES];
     if let (Matrix::Dense(x), Matrix::Dense(z)) = (left, right) {
@@ -114,7 +114,7 @@ pub(super) fn squared_differences(left: &Matrix, i: usize, right: &Matrix, j: us
     sums.iter().sum()
 }
 
-/// [`squared_differences`] of rows whose numbers are all there.
+/// [`squared_differences`] of dense rows.
 #[inline(always)]
 fn add_squared_differences(x: &[f64], z: &[f64], sums: &mut [f64; DIFFERENCE_LANES]) {
     let (x_chunks, z_chunks) = (x.as_chunks::<DIFFERENCE_LANES>(), z.as_chunks::<DIFFERENCE_LANES>());
@@ -139,9 +139,9 @@ pub(super) fn each(left: Rows<'_>, right: Rows<'_>, out: &mut [f64], map: impl F
 
 /// Sums `term(x_c, z_c)` over all columns c where either row has an entry; `term(0, 0)` must be 0.
 ///
-/// The folded constant is the same in both rows: terms that vanish for equal numbers need not see it.
+/// The folded constant is left out: it is equal in both rows, and the terms of all callers are 0 for equal numbers.
 ///
-/// The sum is formed in a fixed order that depends on the right row alone, as in [`dot_with_row`].
+/// The order of summation depends on the right row alone, as in [`dot_with_row`].
 pub(super) fn column_sums(left: Rows<'_>, right: Rows<'_>, out: &mut [f64], term: impl Fn(f64, f64) -> f64) {
     assert_eq!(out.len(), left.len() * right.len(), "a block needs a place for each pair");
     if let Matrix::Dense(dense) = right.points().matrix() {
@@ -186,7 +186,7 @@ pub(super) fn column_sums(left: Rows<'_>, right: Rows<'_>, out: &mut [f64], term
     }
 }
 
-/// Dot products of rows that are too wide to be spread out, without the folded constant. Each is a sum over the columns that both rows have.
+/// Dot products of rows too wide for a dense copy, without the folded constant: sums over the columns that both rows have.
 fn column_products(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     let mut entries: Vec<(usize, f64)> = Vec::new();
     for (&i, values) in left.list().iter().zip(out.chunks_mut(right.len().max(1))) {
@@ -207,7 +207,7 @@ fn column_products(left: Rows<'_>, right: Rows<'_>, out: &mut [f64]) {
     }
 }
 
-/// [`column_sums`] with rows whose numbers are all there.
+/// [`column_sums`] of dense rows.
 #[inline(always)]
 fn sums_with_dense<T: Copy + Into<f64>>(
     left: Rows<'_>,
@@ -225,10 +225,9 @@ fn sums_with_dense<T: Copy + Into<f64>>(
     }
 }
 
-/// The dot product of a spread-out row with row `j` of a matrix.
+/// The dot product of a dense row with row `j` of a matrix.
 ///
-/// The sum is formed in a fixed order that depends on the row alone: eight running sums for dense rows, one for
-/// sparse rows.
+/// The order of summation depends on row `j` alone: eight running sums for a dense row, one for a sparse row.
 pub(super) fn dot_with_row(spread: &[f64], matrix: &Matrix, j: usize) -> f64 {
     match matrix {
         Matrix::Dense(dense) => {

@@ -26,7 +26,7 @@ pub enum Gamma {
 }
 
 impl Gamma {
-    /// The number, for the training data at hand. A row of weight k counts as k rows.
+    /// γ as a number, for this training data. A row of weight k counts as k rows.
     ///
     /// # Errors
     /// When it is not a positive finite number.
@@ -51,7 +51,7 @@ impl Gamma {
     }
 }
 
-/// The variance of all values of a matrix, zeros included, in two passes; each counted by the weight of its row.
+/// The variance of all values of a matrix, zeros included, each weighted by its row. Takes two passes.
 fn variance(matrix: &Matrix, weights: Option<&[f64]>) -> f64 {
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let rows = weights.map_or(matrix.rows() as f64, |weights| weights.iter().sum());
@@ -68,7 +68,7 @@ fn variance(matrix: &Matrix, weights: Option<&[f64]>) -> f64 {
     squares + sum * sum * ((cells - stored) / cells)
 }
 
-/// A kernel as the user asks for it, not yet checked. Plain and public.
+/// A kernel as the user asks for it, not yet checked.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum KernelParams {
@@ -177,7 +177,7 @@ fn check_positive(name: &'static str, value: f64) -> Result<f64, Error> {
 }
 
 impl KernelFunction {
-    /// Checks the range of every parameter: the one place for what a user asks and for what a file claims.
+    /// Checks the range of every parameter, both for what a user asks and for what a file says.
     ///
     /// # Errors
     /// When one is out of range.
@@ -246,7 +246,7 @@ impl KernelFunction {
 /// Rows whose kernel value is checked at a time.
 const ROWS_AT_A_TIME: usize = 8192;
 
-/// Rows up to which their kernel values need no memory of their own.
+/// The most rows whose kernel values fit into an array on the stack.
 const FEW_ROWS: usize = 16;
 
 fn check_not_negative(matrix: &Matrix) -> Result<(), Error> {

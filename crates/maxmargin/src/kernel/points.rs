@@ -1,4 +1,4 @@
-//! Rows as a kernel sees them: with their squared norms, the folded constant, and their numbers.
+//! Rows as a kernel sees them: with squared norms, a folded constant, and the numbers that a table of values knows them by.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,31 +7,31 @@ use crate::data::Matrix;
 use crate::error::Error;
 use crate::workers::Workers;
 
-/// Rows moved so that a centre lies at 0.
+/// Rows less their centre.
 #[derive(Clone, Debug)]
 struct Moved {
     centre: Centre,
     matrix: Matrix,
 }
 
-/// A point near which some rows lie, far from 0 beside their spread.
+/// The mean of some rows, which is subtracted from all rows where it lies far from 0 compared with their spread.
 ///
-/// The Gaussian kernel sees differences of rows alone. It takes them from squared norms and dot products, whose digits are lost where rows
-/// are far from 0; so rows are moved to their centre first, which keeps the digits of what they differ by. The two sides of a block must be moved by
-/// the same centre: a model finds its own from its support vectors.
+/// The Gaussian kernel depends on differences of rows alone, and computes them from squared norms and dot products. Far from 0 these lose
+/// digits; less the centre, they keep them. Both sides of a block must have the same centre subtracted. A model finds its centre from its
+/// support vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Centre(Arc<Vec<f64>>);
 
-/// Rows, evenly spread, that a centre is found from.
+/// Rows, evenly spread, whose mean is the centre.
 const CENTRE_ROWS: usize = 1024;
 
-/// `‖centre‖² / mean ‖x − centre‖²` above which rows are moved. Each factor of 100 costs a kernel value two of its digits, and of the seven
-/// in single precision the search wants four.
+/// `‖centre‖² / mean ‖x − centre‖²` above which the centre is subtracted. Each factor of 100 costs a kernel value two digits; single precision has
+/// seven, and the search needs four.
 const FAR: f64 = 100.0;
 
 impl Centre {
-    /// The mean of some of the rows; `None` where moving them gains nothing: they are near 0, most of their numbers are 0, or the kernel sees
-    /// more than differences.
+    /// The centre of some rows. `None` where subtracting it gains nothing: the rows are near 0, most of their entries are 0, or the kernel
+    /// does not depend on differences alone.
     pub(crate) fn of(kernel: &KernelFunction, matrix: &Matrix) -> Option<Self> {
         let is_full = 2 * matrix.entries() >= matrix.rows().saturating_mul(matrix.columns());
         if !sees_differences(kernel) || !is_full {
@@ -48,9 +48,9 @@ impl Centre {
         is_far.then(|| Centre(Arc::new(mean)))
     }
 
-    /// The rows with the centre at 0.
+    /// The rows less the centre.
     fn moved(&self, matrix: &Matrix) -> Matrix {
-        // A zero that is not stored moves, too.
+        // The centre is subtracted from zeros that are not stored, too.
         let full = matches!(matrix, Matrix::Sparse(_)).then(|| matrix.to_dense());
         let matrix = full.as_ref().unwrap_or(matrix);
         matrix.rebuild(matrix.columns(), |_, entries, out| {
@@ -59,7 +59,7 @@ impl Centre {
     }
 }
 
-/// Whether a kernel is made of Gaussian and Laplacian ones alone, to which moving all rows alike makes no difference.
+/// Whether a kernel is made of Gaussian and Laplacian kernels alone, whose values depend on differences of rows alone.
 fn sees_differences(kernel: &KernelFunction) -> bool {
     match kernel {
         KernelFunction::Rbf(_) | KernelFunction::Laplacian(_) => true,
@@ -87,7 +87,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Prepares a matrix; `folded` appends a constant 1 to each row, in thought only.
+    /// Prepares a matrix. With `folded` its rows count as having a constant 1 appended, which is not stored.
     pub fn new(matrix: Matrix, folded: bool) -> Self {
         Points::by(&Workers::none(), matrix, folded)
     }
@@ -97,12 +97,12 @@ impl Points {
         Points::around(workers, matrix, folded, None)
     }
 
-    /// [`Points::by`] for a kernel that sees differences alone, with the rows moved by a centre.
+    /// [`Points::by`] with a centre subtracted, for a kernel that depends on differences alone.
     pub(crate) fn around(workers: &Workers, matrix: Matrix, folded: bool, centre: Option<Centre>) -> Self {
         let moved = centre.map(|centre| Moved { matrix: centre.moved(&matrix), centre });
         let constant = if folded { 1.0 } else { 0.0 };
         let mut squared_norms = vec![constant; matrix.rows()];
-        // Rows of a model that needs none of their numbers have no columns.
+        // A model that needs no entries keeps rows without columns.
         let rows = if matrix.columns() == 0 { 0 } else { matrix.rows() };
         let seen = moved.as_ref().map_or(&matrix, |moved| &moved.matrix);
         workers.fill_chunks(&mut squared_norms[..rows], 4096, |start, chunk| {
@@ -134,12 +134,12 @@ impl Points {
         &self.matrix
     }
 
-    /// The rows as dot products see them: moved, where they were.
+    /// The rows as dot products see them: less the centre, if there is one.
     pub(super) fn seen(&self) -> &Matrix {
         self.moved.as_ref().map_or(&self.matrix, |moved| &moved.matrix)
     }
 
-    /// The centre that the rows were moved by.
+    /// The centre that was subtracted from the rows.
     pub(crate) fn centre(&self) -> Option<&Centre> {
         self.moved.as_ref().map(|moved| &moved.centre)
     }
@@ -159,12 +159,12 @@ impl Points {
         self.folded
     }
 
-    /// `⟨x′, x′⟩` of every row, moved where it was.
+    /// `⟨x′, x′⟩` of every row, less the centre if there is one.
     pub(crate) fn squared_norms(&self) -> &[f64] {
         &self.squared_norms
     }
 
-    /// `⟨x′, x′⟩` of a row, moved where it was.
+    /// `⟨x′, x′⟩` of a row, less the centre if there is one.
     pub fn squared_norm(&self, row: usize) -> f64 {
         self.squared_norms[row]
     }
@@ -174,12 +174,12 @@ impl Points {
         self.numbers.as_ref().map_or(row, |numbers| numbers[row])
     }
 
-    /// The rows laid out for many products at a time in single precision, once they have been.
+    /// The rows packed for panels in single precision; empty until they are first needed.
     pub(crate) fn single(&self) -> &OnceLock<Packed<f32>> {
         &self.single
     }
 
-    /// The same in double precision.
+    /// The rows packed for panels in double precision; empty until they are first needed.
     pub(crate) fn double(&self) -> &OnceLock<Packed<f64>> {
         &self.double
     }

@@ -1,4 +1,4 @@
-//! Sums of kernel values with twice the digits of f64, for checks of answers whose terms cancel.
+//! Sums of kernel values with twice the digits of f64, for certificates whose terms cancel.
 
 use pulp::Arch;
 
@@ -8,11 +8,11 @@ use crate::double_double::DoubleDouble;
 use crate::simd::vectorised;
 use crate::workers::Workers;
 
-/// Left rows that one thread sums up at a time.
+/// Left rows that a thread takes at a time.
 const ROWS_A_CHUNK: usize = 8;
 
-/// Right rows are spread out, so that dot products are vector instructions, where they have at most this many numbers (8 MB), and at most
-/// this many numbers for each entry. More: they take more memory, or are mostly zeros, and entries are looked for one by one.
+/// The most numbers of a dense copy of all right rows: 8 MB. With a copy, dot products are vector instructions; without one, each entry is
+/// looked up.
 const MOST_SPREAD: usize = 1 << 20;
 const NUMBERS_AN_ENTRY: usize = 8;
 
@@ -22,19 +22,19 @@ const LANES: usize = 8;
 /// How many digits the exponential of a Gaussian kernel has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exponential {
-    /// About 30, at about 500 operations.
+    /// About 30 digits, for about 500 operations.
     Precise,
-    /// Those of f64, at about 20 operations. What cancels is the distance, whose digits are all there: enough to measure an error with.
+    /// The digits of f64, for about 20 operations. Enough to measure an error with: only the distance cancels, and it has all its digits.
     Plain,
 }
 
 /// `f_i = b + Σ_j coefficients[j] · k(left i, right j)`, each rounded once, at the end.
 ///
-/// Kernels of dot products are computed with about 30 digits, but for their [`Exponential`], and so are sums, products and multiples of them.
-/// Values of other kernels have the digits of f64 and are added up with more.
+/// Kernels of dot products, and their sums, products and multiples, are computed with about 30 digits; `exponential` says how many digits
+/// their exponential has. Values of other kernels have the digits of f64; their sum has about 30.
 ///
-/// Cost: about 30 operations for each pair of rows and each entry of a right row, in vector instructions where rows are spread out, and those of
-/// the exponential of a pair.
+/// Cost: about 30 operations for each pair of rows and each entry of a right row, in vector instructions where right rows have a dense
+/// copy, and one exponential for each pair.
 pub(crate) fn precise_sums(
     kernel: &KernelFunction,
     exponential: Exponential,
@@ -73,7 +73,7 @@ pub(crate) fn precise_sums(
     sums
 }
 
-/// The numbers of some rows, one row after the other; `None` where they are too many, or mostly zeros.
+/// A dense copy of some rows, row after row. `None` where it would be too large, or mostly zeros.
 fn spread_out(rows: Rows<'_>) -> Option<Vec<f64>> {
     let matrix = rows.points().matrix();
     let is_full = matrix.entries().saturating_mul(NUMBERS_AN_ENTRY) >= matrix.rows().saturating_mul(matrix.columns());
@@ -81,10 +81,10 @@ fn spread_out(rows: Rows<'_>) -> Option<Vec<f64>> {
     (is_full && is_small).then(|| rows.list().iter().flat_map(|&row| matrix.row(row)).collect())
 }
 
-/// What a kernel value is made of: two rows, the entries of the left one, and their squared norms.
+/// Two rows of which a kernel value is computed: the entries of the left one, and both squared norms.
 struct Pair<'a> {
     entries: &'a [(usize, f64)],
-    /// All numbers of the two rows, where these are spread out.
+    /// Dense copies of the two rows, if there are any.
     spread: Option<(&'a [f64], &'a [f64])>,
     left_square: DoubleDouble,
     right_square: DoubleDouble,
@@ -112,7 +112,7 @@ impl Pair<'_> {
 }
 
 impl KernelFunction {
-    /// The value of a pair, with as many digits as are known.
+    /// The value of a pair, with about 30 digits where the kernel is a function of dot products.
     fn precise(&self, exponential: Exponential, pair: &Pair<'_>) -> DoubleDouble {
         let of_part = |part: &KernelFunction| part.precise(exponential, pair);
         match self {
@@ -135,7 +135,7 @@ impl KernelFunction {
     }
 }
 
-/// `⟨x, z⟩` with about 30 digits: each lane sums up products, and beside them what rounding took from these and from their sum.
+/// `⟨x, z⟩` with about 30 digits: each lane keeps a sum of products, and a second sum of the rounding errors of products and additions.
 ///
 /// # References
 /// T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and dot product", SIAM Journal on Scientific Computing 26, 2005, algorithm 5.3 (Dot2).
@@ -155,7 +155,7 @@ fn compensated_dot(x: &[f64], z: &[f64]) -> DoubleDouble {
     lanes.fold(DoubleDouble::ZERO, |sum, (high, low)| sum + DoubleDouble::sum_of(high, low))
 }
 
-/// Adds a product to a sum, and what rounding takes from both to the rest.
+/// Adds a product to a sum, and the rounding errors of the product and the addition to the rest.
 #[inline(always)]
 fn add_product(sum: &mut f64, rest: &mut f64, x: f64, z: f64) {
     let product = x * z;
@@ -177,7 +177,7 @@ fn square(rows: Rows<'_>, place: usize) -> DoubleDouble {
     sum
 }
 
-/// Visits the columns in which both a row, given by its entries, and a row of a matrix have one.
+/// Visits the columns that have an entry both in a row given by its entries and in a row of a matrix.
 fn visit_shared(entries: &[(usize, f64)], matrix: &Matrix, row: usize, mut visit: impl FnMut(f64, f64)) {
     let mut rest = entries;
     matrix.visit(row, |column, z| {
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn rows_that_are_spread_out_have_the_dot_products_of_their_entries() {
         for columns in [0, 1, 7, 8, 9, 40] {
-            // Large terms of both signs, of which little is left.
+            // Large terms of both signs that nearly cancel.
             let number = |k: usize| ((k * k + 3) as f64 * 0.7).sin() * 10f64.powi((k % 9) as i32 * 2 - 8);
             let x: Vec<f64> = (0..columns).map(number).collect();
             let z: Vec<f64> =
@@ -326,7 +326,7 @@ mod tests {
             )
         };
         assert_eq!(sums(&near), sums(&far));
-        // Norms and dot products of f64 have no digit of a distance left.
+        // In f64, norms and dot products leave no digit of a distance.
         let naive = |j: usize| {
             let dot = |i: usize, j: usize| far.matrix().dot(i, &far.matrix().row(j));
             (-0.5 * (dot(0, 0) + dot(j, j) - 2.0 * dot(0, j)).max(0.0)).exp()

@@ -1,4 +1,4 @@
-//! The product with a symmetric part of the kernel matrix: each kernel value is computed once, and serves both of its rows.
+//! The product with a symmetric part of the kernel matrix. Each kernel value is computed once and serves both of its rows.
 
 use std::ops::{ControlFlow, Range};
 
@@ -11,8 +11,7 @@ use crate::simd::{Real, vectorised};
 const ROWS_A_BLOCK: usize = 48;
 const LANES: usize = f64::LANES;
 
-/// Panels are handed out in ranges; so many of them are worked on between two questions to the caller. Fixed, so that threads change
-/// no bits.
+/// Ranges of panels that are worked on between two polls of the caller. Fixed, so that the number of threads changes no bit.
 const RANGES_AT_A_TIME: usize = 16;
 
 impl Gram<'_> {
@@ -22,7 +21,7 @@ impl Gram<'_> {
     /// f_i = Σ_{j in the panel of i} c_j K_ij + Σ_{j after} c_j K_ij + Σ_{j before} c_j K_ji              (K.10)
     /// ```
     ///
-    /// The last sum is what the panels before have left for i. About `values` kernel values are computed between two calls of `poll`.
+    /// The last sum was computed with the panels before i. About `values` kernel values are computed between two calls of `poll`.
     ///
     /// Cost: half of [`Gram::product`]'s kernel values. Memory: sixteen times as many numbers as there are rows, at most.
     pub(crate) fn symmetric_product<B>(
@@ -35,7 +34,7 @@ impl Gram<'_> {
         let tiles = Tiles::<f64>::new(self.kernel(), self.points());
         let places: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
         let mut sums = vec![0.0; rows.len()];
-        // Few rows are shared out, too.
+        // Smaller ranges for few rows, so that every thread gets some.
         let most = rows.len() * rows.len() / (2 * RANGES_AT_A_TIME);
         let ranges = ranges(rows.len(), (values / RANGES_AT_A_TIME).min(most).max(1));
         for wave in ranges.chunks(RANGES_AT_A_TIME) {
@@ -50,7 +49,7 @@ impl Gram<'_> {
     }
 }
 
-/// Ranges of rows, each of whole panels and with about so many values after their beginning.
+/// Ranges of rows: each is made of whole panels and has about `values` kernel values.
 fn ranges(count: usize, values: usize) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = 0;
@@ -63,7 +62,7 @@ fn ranges(count: usize, values: usize) -> Vec<Range<usize>> {
     ranges
 }
 
-/// (K.10): what the panels of a range add to the rows from its beginning on.
+/// The sums of (K.10) that the panels of a range add, for the rows from the range's beginning on.
 fn part(tiles: &Tiles<'_, f64>, range: Range<usize>, rows: &[usize], places: &[u32], coefficients: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; rows.len() - range.start];
     let mut panel = tiles.panel(tiles.points());
@@ -76,7 +75,7 @@ fn part(tiles: &Tiles<'_, f64>, range: Range<usize>, rows: &[usize], places: &[u
         let mut own = [0.0; LANES];
         own[..last - first].copy_from_slice(&coefficients[first..last]);
         let mut sums = [0.0; LANES];
-        // Within the panel every pair comes twice, so nothing is left for others.
+        // Within the panel every pair comes twice, so these values are not mirrored.
         for (block, mirrored) in [(first..last, false), (last..rows.len(), true)] {
             for start in block.clone().step_by(ROWS_A_BLOCK) {
                 let span = start..(start + ROWS_A_BLOCK).min(block.end);
@@ -96,7 +95,7 @@ fn part(tiles: &Tiles<'_, f64>, range: Range<usize>, rows: &[usize], places: &[u
     out
 }
 
-/// Adds a block of values to the sums of the panel's rows, and, where `rest` is not empty, to those of the block's.
+/// Adds a block of values to the sums of the panel's rows, and to those of the block's rows unless `rest` is empty.
 #[inline(always)]
 fn add(values: &[f64], coefficients: &[f64], own: &[f64; LANES], sums: &mut [f64; LANES], rest: &mut [f64]) {
     let lines = values.as_chunks::<LANES>().0;

@@ -1,4 +1,4 @@
-//! Kernels that are functions of dot products, many values at a time.
+//! Kernels that are functions of dot products, computed many values at a time.
 
 use crate::double_double::DoubleDouble;
 use crate::kernel::Exponential;
@@ -34,7 +34,8 @@ pub enum DotFunction {
 }
 
 impl DotFunction {
-    /// A kernel value to about 30 digits, but for the exponential of a Gaussian, from the dot product and the squared norms of its rows.
+    /// A kernel value with about 30 digits, from the dot product and the squared norms of its rows. `exponential` says how many digits the
+    /// exponential of a Gaussian has.
     pub(in crate::kernel) fn precise(
         self,
         exponential: Exponential,
@@ -56,14 +57,14 @@ impl DotFunction {
         }
     }
 
-    /// Whether rows with this sum of squared norms can be so near to each other that their value loses digits.
+    /// Whether rows with this sum of squared norms are far enough out for their value to lose digits.
     #[inline]
     pub(super) fn may_cancel<T: Real>(self, norms: T) -> bool {
         matches!(self, DotFunction::Rbf { gamma } if may_cancel(gamma, norms.into()))
     }
 
-    /// The value of two rows whose dot product has lost digits that matter; `None` where it has not. `norms` is the sum of their squared norms,
-    /// and `squared_distance` computes their distance from their differences.
+    /// The value of two rows whose distance has lost digits by cancellation; `None` where it has not. `norms` is the sum of their squared
+    /// norms, and `squared_distance` computes their distance from differences.
     pub(super) fn mended<T: Real>(self, norms: T, dot: T, squared_distance: impl FnOnce() -> f64) -> Option<T> {
         let DotFunction::Rbf { gamma } = self else { return None };
         let is_lost = is_cancelled(gamma, norms.into(), dot.into());

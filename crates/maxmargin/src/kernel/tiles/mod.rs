@@ -1,11 +1,11 @@
-//! Kernel values many at a time: rows that pass by a panel of other rows.
+//! Kernel values many at a time: rows pass by a panel of other rows.
 //!
-//! A [`Panel`] holds up to [`Real::LANES`] rows side by side, `[column][lane]`, so that one entry of a passing row meets
-//! all of them in a few vector instructions, at the speed of a matrix multiplication and at the cost of the entries that
-//! are there. The kernel's own function follows while the dot products are in the nearest cache.
+//! A [`Panel`] holds up to [`Real::LANES`] rows side by side, `[column][lane]`. One entry of a passing row is multiplied with all of them in
+//! a few vector instructions, so the cost follows the entries and the speed is that of a matrix multiplication. The kernel's function is
+//! applied while the dot products are in the L1 cache.
 //!
-//! Every dot product is the sum over columns in increasing order, each term fused: a value depends on its pair alone,
-//! and neither on the layout (dense, sparse, binary) nor on which of the two rows passes by.
+//! Every dot product is the sum over columns in increasing order, with fused multiplications. So a value depends on its pair alone, not on
+//! the layout (dense, sparse, binary) and not on which of the two rows passes by.
 
 mod function;
 mod packed;
@@ -22,14 +22,14 @@ pub(crate) use packed::Packed;
 use packed::{Laid, Layout};
 pub(crate) use panel::Panel;
 
-/// Rows that pass by at a time, while their dot products wait for the kernel's own function.
+/// Rows that pass by before the kernel's function is applied to their dot products.
 const ROWS_A_BATCH: usize = 12;
 
 /// The most pairs of rows, and the most products, that are computed without a panel.
 const FEW_PAIRS: usize = 64;
 const FEW_PRODUCTS: f64 = 1024.0;
 
-/// Values that the kernel's own function is computed of at a time, without a panel.
+/// Dot products that the kernel's function is applied to at a time, without a panel.
 const LANES_OF_FEW: usize = 8;
 
 /// A kernel between panels and the rows of some points.
@@ -42,7 +42,7 @@ pub(crate) struct Tiles<'a, T: Real> {
 }
 
 impl<'a, T: Real> Tiles<'a, T> {
-    /// The rows of `points` will pass by. They are packed at the first call for these points, once.
+    /// A kernel whose passing rows are those of `points`, which are packed at the first call for these points.
     pub(crate) fn new(kernel: &'a dyn Kernel, points: &'a Points) -> Self {
         let pack = || Packed::new(points.seen());
         let fast = kernel.of_dots().map(|function| (function, T::packed(points).get_or_init(pack)));
@@ -54,12 +54,12 @@ impl<'a, T: Real> Tiles<'a, T> {
         self.points
     }
 
-    /// Whether values come from vector instructions, and not one by one from the kernel.
+    /// Whether values are computed by vector instructions rather than one by one.
     pub(crate) fn is_fast(&self) -> bool {
         self.fast.is_some()
     }
 
-    /// The arithmetic of one kernel value, in vector lanes: about the entries of a row, and a few for the function.
+    /// The cost of one kernel value in multiplications: the entries of a row, and a few for the kernel's function.
     pub(crate) fn cost(&self) -> f64 {
         let Some((_, packed)) = self.fast else { return 10.0 * self.points.matrix().columns() as f64 };
         let rows = packed.norms.len().max(1) as f64;
@@ -70,22 +70,22 @@ impl<'a, T: Real> Tiles<'a, T> {
         }
     }
 
-    /// A panel with nothing in it, for up to [`Real::LANES`] rows of `points`.
+    /// An empty panel for up to [`Real::LANES`] rows of `points`.
     pub(crate) fn panel<'p>(&self, points: &'p Points) -> Panel<'p, T> {
         Panel::new(points, T::LANES)
     }
 
-    /// A panel for up to [`Real::NARROW`] rows, which costs less than a wide one with most lanes empty.
+    /// An empty panel for up to [`Real::NARROW`] rows, which costs less than a wide one with most lanes empty.
     pub(crate) fn narrow_panel<'p>(&self, points: &'p Points) -> Panel<'p, T> {
         Panel::new(points, T::NARROW)
     }
 
-    /// A panel for one row. The kernel's own function is then computed of several passing rows side by side.
+    /// An empty panel for one row. The kernel's function is then applied to several passing rows side by side.
     pub(crate) fn single_panel<'p>(&self, points: &'p Points) -> Panel<'p, T> {
         Panel::new(points, 1)
     }
 
-    /// Puts rows into a panel, in place of those in it.
+    /// Replaces the rows of a panel.
     ///
     /// # Panics
     /// When there are more rows than lanes.
@@ -97,10 +97,10 @@ impl<'a, T: Real> Tiles<'a, T> {
         panel.load(packed, std::ptr::eq(panel.points, self.points));
     }
 
-    /// Kernel values of few pairs of rows of the points, without a panel: `out[i * right.len() + j] = k(left i, right j)`, with the bits of
-    /// [`Tiles::fill`]. `false`, and nothing is done, where a panel is the better way.
+    /// Kernel values of few pairs of rows without a panel: `out[i * right.len() + j] = k(left i, right j)`, with the bits of
+    /// [`Tiles::fill`]. Returns `false` and does nothing where a panel is faster.
     ///
-    /// A machine of four rows takes a microsecond by this, and twenty by a panel that is made for it.
+    /// A machine of four rows takes one microsecond this way and twenty with a panel.
     pub(crate) fn few(&self, left: &[usize], right: &[usize], out: &mut [T]) -> bool {
         let Some((function, packed)) = self.fast else { return false };
         let pairs = left.len() * right.len();
@@ -141,12 +141,12 @@ impl<'a, T: Real> Tiles<'a, T> {
         true
     }
 
-    /// Kernel values of rows, by their places, with all lanes of a panel:
-    /// `out[targets[k] + lane] = k(row places[k], lane)`. Lanes without a row get values without a meaning.
+    /// Kernel values of the rows at `places` with all lanes of a panel: `out[targets[k] + lane] = k(row places[k], lane)`. Lanes without a
+    /// row get arbitrary values.
     pub(crate) fn fill(&self, panel: &Panel<'_, T>, places: &[u32], targets: &[usize], out: &mut [T]) {
         let Some((function, packed)) = self.fast else { return self.fill_slowly(panel, places, targets, out) };
         let constant = T::of(if self.points.folded() { 1.0 } else { 0.0 });
-        // To clear room for all lanes would take longer than to compute a few values.
+        // Clearing memory for all lanes would take longer than computing a few values.
         let (mut many, mut few);
         let dots: &mut [T] = if panel.lanes > 1 {
             many = [T::default(); MOST_LANES * ROWS_A_BATCH];
@@ -156,7 +156,7 @@ impl<'a, T: Real> Tiles<'a, T> {
             &mut few
         };
         let laid = packed.layout.borrow();
-        // A dense row of very many columns is a sparse one that has them all.
+        // A dense row of very many columns is treated as a sparse row with an entry in each.
         let all: Vec<u32> = match laid {
             Laid::Dense { columns, .. } if !panel.slots.is_empty() => (0..columns as u32).collect(),
             _ => Vec::new(),
@@ -178,7 +178,7 @@ impl<'a, T: Real> Tiles<'a, T> {
         }
     }
 
-    /// Computes the values of a batch anew whose dot products have lost digits that matter: of rows far out and near to each other.
+    /// Computes once more, from differences, the values of a batch whose distances have lost digits.
     #[cold]
     fn mend(
         &self,
@@ -282,7 +282,7 @@ impl<'a, T: Real> Tiles<'a, T> {
     }
 }
 
-/// Turns dot products into kernel values, where they belong.
+/// Turns dot products into kernel values and writes them to their places.
 struct Finish<'a, T> {
     function: DotFunction,
     constant: T,
@@ -309,7 +309,7 @@ impl<T: Real> Finish<'_, T> {
         );
     }
 
-    /// The same for a panel of one row: a batch of passing rows takes the place of the lanes.
+    /// [`Finish::run`] for a panel of one row: the passing rows of a batch are the lanes.
     fn run_across(&self, arch: Arch, dots: &[T], out: &mut [T]) {
         let Some(dots) = dots.first_chunk::<ROWS_A_BATCH>() else { return };
         let (mut norms, mut values) = ([T::default(); ROWS_A_BATCH], [T::default(); ROWS_A_BATCH]);
@@ -325,7 +325,7 @@ impl<T: Real> Finish<'_, T> {
     }
 }
 
-/// The dot product of two rows: the sum over columns in increasing order, each term fused, as by a panel.
+/// The dot product of two rows with the bits of a panel: the sum over columns in increasing order, with fused multiplications.
 #[inline(always)]
 fn dot_of_rows<T: Real>(laid: Laid<'_, T>, i: usize, j: usize) -> T {
     let mut sum = T::default();
@@ -352,7 +352,7 @@ fn dot_of_rows<T: Real>(laid: Laid<'_, T>, i: usize, j: usize) -> T {
     sum
 }
 
-/// Dot products of rows of ones: how many columns they have in common, counted in bytes.
+/// Dot products of rows whose entries are all 1: the number of columns in common, counted in bytes.
 fn count_common<T: Real, const L: usize>(
     arch: Arch,
     rows: &[SparseRow<'_, T>],

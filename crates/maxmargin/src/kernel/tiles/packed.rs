@@ -3,14 +3,14 @@
 use crate::data::{Buffer, Matrix, Values};
 use crate::simd::Real;
 
-/// The share of entries that are not 0 from which on zeros are multiplied with rather than skipped.
+/// The share of entries other than 0 from which on a matrix is laid out dense, because multiplying by zeros is then faster than skipping them.
 const DENSE_FROM: f64 = 0.5;
 
 /// The rows of some points in one precision, laid out to pass by panels.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed<T> {
     pub(super) layout: Layout<T>,
-    /// Whether every entry is 1, and a row has at most 255 of them, so that dot products count in bytes.
+    /// Whether every entry is 1 and no row has more than 255 of them, so that dot products are counted in bytes.
     pub(super) binary: bool,
     /// The squared norm of each row.
     pub(super) norms: Vec<T>,
@@ -24,7 +24,7 @@ pub(super) enum Layout<T> {
     Sparse { offsets: Buffer<u64>, indices: Buffer<u32>, values: Buffer<T> },
 }
 
-/// A [`Layout`] with its memory at hand.
+/// A [`Layout`], borrowed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Laid<'a, T> {
     Dense { columns: usize, values: &'a [T] },
@@ -32,7 +32,7 @@ pub(super) enum Laid<'a, T> {
 }
 
 impl<T: Real> Packed<T> {
-    /// Shares the matrix's own memory where it has this precision and layout already.
+    /// Packs a matrix. Shares its memory where it already has this precision and layout.
     pub(super) fn new(matrix: &Matrix) -> Self {
         let stored = not_zero(matrix);
         let layout = Layout::shared(matrix, stored).unwrap_or_else(|| Layout::copied(matrix, stored));
@@ -51,7 +51,7 @@ impl<T: Real> Packed<T> {
         Packed { layout, binary, norms, largest }
     }
 
-    /// Bytes that the packed rows of a matrix take, beside the matrix. Entries that are 0 are not looked for, but counted.
+    /// An upper bound on the bytes of packed rows, in addition to the matrix: stored zeros count as entries.
     pub(crate) fn bytes(matrix: &Matrix) -> u64 {
         let size = size_of::<T>() as u64;
         let (rows, columns, stored) = (matrix.rows() as u64, matrix.columns() as u64, matrix.entries());
@@ -85,7 +85,7 @@ impl<T: Real> Layout<T> {
                 let values = T::shared(dense.values())?.clone();
                 Some(Layout::Dense { columns: matrix.columns(), values })
             }
-            // A zero that is stored would be counted among ones.
+            // A stored zero would count as a one.
             Matrix::Sparse(csr) if !is_dense(matrix, stored) && stored == matrix.entries() => {
                 let values = T::shared(csr.values())?.clone();
                 let (offsets, indices) = csr.buffers();
@@ -104,7 +104,7 @@ impl<T: Real> Layout<T> {
             }
             return Layout::Dense { columns, values: values.into() };
         }
-        // Each entry is written and, if it is 0, overwritten by the next: which ones are cannot be foreseen, so a jump would take longer.
+        // Each entry is written, and overwritten by the next if it is 0: a branch that cannot be predicted would take longer.
         let (mut indices, mut values) = (vec![0; stored + 1], vec![T::default(); stored + 1]);
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);

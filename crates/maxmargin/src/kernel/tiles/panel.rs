@@ -1,4 +1,4 @@
-//! Rows side by side, which others pass by.
+//! Rows side by side, by which other rows pass.
 
 use super::packed::{Laid, Layout, Packed};
 use super::slots::ColumnSlots;
@@ -6,7 +6,7 @@ use crate::data::Matrix;
 use crate::kernel::{MOST_SPREAD_COLUMNS, Points};
 use crate::simd::Real;
 
-/// Columns up to which a panel has a place for each of them; above, for those of its rows alone.
+/// The most columns for which a panel has a slot for every column. Above, only columns with an entry in its rows have slots.
 pub(super) const FEW_COLUMNS: usize = 4096;
 
 /// Up to [`Real::LANES`] rows side by side, or up to [`Real::NARROW`], or one.
@@ -26,11 +26,11 @@ pub(crate) struct Panel<'p, T> {
     /// `[slot][lane]`
     pub(super) bytes: Vec<u8>,
     pub(super) binary: bool,
-    /// The slot of each column, `u32::MAX` for none; empty when column and slot are one, or there are very many columns.
+    /// The slot of each column, `u32::MAX` for none. Empty when each column is its own slot, or there are very many columns.
     pub(super) slots: Vec<u32>,
-    /// The slots of the columns that are in use, where there are very many columns.
+    /// The slots of columns in use, where there are very many columns.
     pub(super) sought: Option<ColumnSlots>,
-    /// The column of each slot, where they are not one.
+    /// The column of each slot, where columns and slots differ.
     pub(super) taken: Vec<u32>,
 }
 
@@ -62,7 +62,7 @@ impl<'p, T: Real> Panel<'p, T> {
         self.lanes
     }
 
-    /// Puts in the rows of the list, to be passed by packed rows: those of the same points, if `own`.
+    /// Loads the rows of the list. The passing rows are `packed`; with `own` they are rows of the same points.
     pub(super) fn load(&mut self, packed: &Packed<T>, own: bool) {
         let matrix = self.points.seen();
         self.clear();
@@ -93,7 +93,7 @@ impl<'p, T: Real> Panel<'p, T> {
         self.largest = self.norms.iter().fold(T::default(), |most, &norm| norm.larger(most));
     }
 
-    /// Puts in rows of any matrix.
+    /// Loads rows of any matrix.
     fn take(&mut self, matrix: &Matrix, rows: &[usize]) {
         let columns = matrix.columns();
         for (lane, &row) in rows.iter().enumerate() {
@@ -109,7 +109,7 @@ impl<'p, T: Real> Panel<'p, T> {
         }
     }
 
-    /// Puts in rows that are packed already.
+    /// Loads rows that are packed already.
     fn take_packed(&mut self, packed: &Packed<T>, rows: &[usize], columns: usize) {
         for (lane, &row) in rows.iter().enumerate() {
             self.norms[lane] = packed.norms[row];
@@ -143,7 +143,7 @@ impl<'p, T: Real> Panel<'p, T> {
         }
     }
 
-    /// Puts in one entry.
+    /// Writes one entry.
     #[inline(always)]
     fn put(&mut self, lane: usize, column: usize, value: T, columns: usize) {
         let slot = self.slot(column);
@@ -155,7 +155,7 @@ impl<'p, T: Real> Panel<'p, T> {
         }
     }
 
-    /// Takes all rows out.
+    /// Removes all rows.
     fn clear(&mut self) {
         if let Some(sought) = &mut self.sought {
             sought.clear();
@@ -179,7 +179,7 @@ impl<'p, T: Real> Panel<'p, T> {
         }
     }
 
-    /// The slot of a column, a new one if it has none.
+    /// The slot of a column; a new slot if it has none.
     #[inline(always)]
     fn slot(&mut self, column: usize) -> usize {
         if let Some(sought) = &mut self.sought {

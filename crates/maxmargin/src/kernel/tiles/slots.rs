@@ -1,11 +1,11 @@
 //! Slots of columns whose numbers are too large for a table of all columns.
 
-/// A slot for each column that was put in, in the order of their coming: a hash table of columns.
+/// A hash table that gives each inserted column a slot, in the order of insertion.
 ///
-/// Memory: 16 bytes a column at most, whatever the columns' numbers are.
+/// Memory: at most 16 bytes for each column, however large the columns' numbers are.
 #[derive(Clone, Debug)]
 pub(super) struct ColumnSlots {
-    /// `(column, slot)`, where `u32::MAX` as a slot marks an empty place. A power of two of them.
+    /// `(column, slot)`; the slot `u32::MAX` marks an empty place. The number of places is a power of two.
     places: Vec<(u32, u32)>,
     count: usize,
 }
@@ -19,19 +19,19 @@ impl Default for ColumnSlots {
 const EMPTY: (u32, u32) = (0, u32::MAX);
 
 impl ColumnSlots {
-    /// Takes all columns out.
+    /// Removes all columns.
     pub(super) fn clear(&mut self) {
         self.places.fill(EMPTY);
         self.count = 0;
     }
 
-    /// The slot of a column; `u32::MAX` when it was not put in.
+    /// The slot of a column; `u32::MAX` if it was not inserted.
     #[inline]
     pub(super) fn get(&self, column: u32) -> u32 {
         self.places[self.place(column)].1
     }
 
-    /// The slot of a column, a new one when it has none yet.
+    /// The slot of a column; a new slot if it has none yet.
     pub(super) fn insert(&mut self, column: u32) -> usize {
         let place = self.place(column);
         if self.places[place].1 != u32::MAX {
@@ -46,7 +46,7 @@ impl ColumnSlots {
         slot
     }
 
-    /// Where a column is, or would be. Half of the places are empty, so the search ends soon.
+    /// The place of a column, or the empty place it would take. At least half of the places are empty, so the search is short.
     #[inline]
     fn place(&self, column: u32) -> usize {
         let mask = self.places.len() - 1;
