@@ -179,9 +179,8 @@ impl ArrowFile {
             _ => None,
         };
         let at = |row: usize| self.done + row as u64 + 1;
-        let finite = |value: f64, row: usize| match value.is_finite() {
-            true => Ok(()),
-            false => Err(not_finite(&self.origin, value, at(row), &self.shown(place))),
+        let finite = |value: f64, row: usize| {
+            if value.is_finite() { Ok(()) } else { Err(not_finite(&self.origin, value, at(row), &self.shown(place))) }
         };
         if let Some(singles) = singles {
             singles.iter().enumerate().try_for_each(|(row, &value)| finite(f64::from(value), row))?;
@@ -192,9 +191,12 @@ impl ArrowFile {
             values.iter().enumerate().try_for_each(|(row, &value)| finite(value, row))?;
             return Ok(values.into());
         }
-        let whole = |(row, value): (usize, i128)| match value as f64 as i128 == value {
-            true => Ok(value as f64),
-            false => Err(too_large(&self.origin, &value.to_string(), at(row), &self.shown(place))),
+        let whole = |(row, value): (usize, i128)| {
+            if value as f64 as i128 == value {
+                Ok(value as f64)
+            } else {
+                Err(too_large(&self.origin, &value.to_string(), at(row), &self.shown(place)))
+            }
         };
         let wholes = whole_numbers(array).ok_or_else(|| damaged(&self.origin, "a column is of another type"))?;
         Ok(wholes.into_iter().enumerate().map(whole).collect::<Result<Vec<f64>, _>>()?.into())
@@ -203,9 +205,12 @@ impl ArrowFile {
     /// A column of labels.
     fn labels(&self, array: &ArrayRef, place: usize) -> Result<Vec<Label>, Error> {
         self.check_present(array, place)?;
-        let number = |row: usize, text: String, value: f64| match value.is_finite() {
-            true => Ok(Label::new(text)),
-            false => Err(not_finite(&self.origin, value, self.done + row as u64 + 1, &self.shown(place))),
+        let number = |row: usize, text: String, value: f64| {
+            if value.is_finite() {
+                Ok(Label::new(text))
+            } else {
+                Err(not_finite(&self.origin, value, self.done + row as u64 + 1, &self.shown(place)))
+            }
         };
         match array.data_type() {
             DataType::Float32 => {
@@ -373,9 +378,10 @@ impl ArrowWriter {
             let Some(file) = file.take() else { return Err(write_error("the file was given up")) };
             let out = BufWriter::with_capacity(1 << 20, file);
             let fault = |error: ArrowError| write_error(&error.to_string());
-            self.state = match self.is_file {
-                true => State::File(Box::new(FileWriter::try_new(out, &schema).map_err(fault)?), schema),
-                false => State::Stream(Box::new(StreamWriter::try_new(out, &schema).map_err(fault)?), schema),
+            self.state = if self.is_file {
+                State::File(Box::new(FileWriter::try_new(out, &schema).map_err(fault)?), schema)
+            } else {
+                State::Stream(Box::new(StreamWriter::try_new(out, &schema).map_err(fault)?), schema)
             };
         }
         let (State::File(_, schema) | State::Stream(_, schema)) = &self.state else { return Ok(()) };

@@ -223,15 +223,14 @@ pub(crate) fn join(blocks: impl Iterator<Item = Result<Dataset, Error>>, origin:
             offsets.push(values.len() as u64);
         }
     }
-    let values: Values = match single {
-        true => values.into_iter().map(|value| value as f32).collect::<Vec<f32>>().into(),
-        false => values.into(),
-    };
+    let values: Values =
+        if single { values.into_iter().map(|value| value as f32).collect::<Vec<f32>>().into() } else { values.into() };
     let labels =
         Labels::new(blocks.iter().flat_map(|block| (0..block.rows()).map(|row| block.labels().get(row).clone())));
-    let matrix = match dense {
-        true => Matrix::dense(rows, columns, values),
-        false => Matrix::sparse(rows, columns, offsets, indices, values),
+    let matrix = if dense {
+        Matrix::dense(rows, columns, values)
+    } else {
+        Matrix::sparse(rows, columns, offsets, indices, values)
     };
     matrix
         .and_then(|matrix| Dataset::new(matrix, labels))

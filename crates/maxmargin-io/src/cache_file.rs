@@ -414,16 +414,13 @@ impl CacheFile {
         }
         let (rows, columns) = (labels.len(), self.columns());
         let values = if single { Values::from(singles) } else { Values::from(doubles) };
-        let matrix = match all_full {
-            true => Matrix::dense(rows, columns, values),
-            false => {
-                let cells = rows.checked_mul(columns);
-                let half_full = cells.is_some_and(|cells| values.len() >= cells.div_ceil(2));
-                Matrix::sparse(rows, columns, offsets, indices, values).map(|sparse| match half_full {
-                    true => sparse.to_dense(),
-                    false => sparse,
-                })
-            }
+        let matrix = if all_full {
+            Matrix::dense(rows, columns, values)
+        } else {
+            let cells = rows.checked_mul(columns);
+            let half_full = cells.is_some_and(|cells| values.len() >= cells.div_ceil(2));
+            Matrix::sparse(rows, columns, offsets, indices, values)
+                .map(|sparse| if half_full { sparse.to_dense() } else { sparse })
         };
         let weights = self.directory.weights.then_some(weights);
         let groups = self.directory.groups.then_some(groups);
@@ -533,14 +530,8 @@ impl RawBlock {
         let codes = numbers(take(4 * rows)?, u32::from_le_bytes);
         let labels: Option<Vec<u32>> = codes.into_iter().map(|code| places.get(code as usize).copied()).collect();
         let labels = labels.ok_or("a label is none of the classes")?;
-        let weights = match directory.weights {
-            true => Some(numbers(take(8 * rows)?, f64::from_le_bytes)),
-            false => None,
-        };
-        let groups = match directory.groups {
-            true => Some(numbers(take(8 * rows)?, i64::from_le_bytes)),
-            false => None,
-        };
+        let weights = if directory.weights { Some(numbers(take(8 * rows)?, f64::from_le_bytes)) } else { None };
+        let groups = if directory.groups { Some(numbers(take(8 * rows)?, i64::from_le_bytes)) } else { None };
         let sparse = match entry.layout {
             Layout::Dense => None,
             Layout::Sparse => {

@@ -229,9 +229,10 @@ impl CacheWriter {
         pending.groups.iter().for_each(|group| bytes.extend(group.to_le_bytes()));
         pending.lengths.iter().for_each(|length| bytes.extend(length.to_le_bytes()));
         pending.indices.iter().for_each(|index| bytes.extend(index.to_le_bytes()));
-        match pending.double {
-            true => pending.values.iter().for_each(|value| bytes.extend(value.to_le_bytes())),
-            false => pending.values.iter().for_each(|&value| bytes.extend((value as f32).to_le_bytes())),
+        if pending.double {
+            pending.values.iter().for_each(|value| bytes.extend(value.to_le_bytes()))
+        } else {
+            pending.values.iter().for_each(|&value| bytes.extend((value as f32).to_le_bytes()))
         }
         self.file.write_all(&bytes).map_err(|error| self.file.write_error(error))?;
         directory.blocks.push(BlockEntry {

@@ -105,11 +105,12 @@ pub fn save_checkpoint(path: &Path, checkpoint: &Checkpoint) -> Result<(), Error
 pub fn load_checkpoint(path: &Path) -> Result<Checkpoint, Error> {
     let name = path.display().to_string();
     let previous = previous_checkpoint(path);
-    let instead = |help: &str| match previous.is_file() {
-        true => {
+    let instead = |help: &str| {
+        if previous.is_file() {
             format!("go on from {}, which was saved before it", maxmargin::error::quoted(&previous.to_string_lossy()))
+        } else {
+            help.to_string()
         }
-        false => help.to_string(),
     };
     let bytes = std::fs::read(path).map_err(|error| Error::Open {
         path: name.clone(),
@@ -204,9 +205,12 @@ pub fn checkpoint_from_bytes(bytes: &[u8], name: &str) -> Result<Checkpoint, Err
 fn states(states: Vec<State>, tensors: &Tensors<'_>) -> Result<Vec<MachineState>, String> {
     let mut numbers = Taken::<f64>::new(tensors, "numbers", "numbers.offsets")?;
     let mut whole = Taken::<u64>::new(tensors, "whole", "whole.offsets")?;
-    let by_row = |rows: Vec<u64>, numbers: Vec<f64>| match rows.len() == numbers.len() {
-        true => Ok(ByRow { rows, numbers }),
-        false => Err(format!("{} rows with {} numbers", rows.len(), numbers.len())),
+    let by_row = |rows: Vec<u64>, numbers: Vec<f64>| {
+        if rows.len() == numbers.len() {
+            Ok(ByRow { rows, numbers })
+        } else {
+            Err(format!("{} rows with {} numbers", rows.len(), numbers.len()))
+        }
     };
     let mut machines = Vec::with_capacity(states.len());
     for state in states {

@@ -101,15 +101,12 @@ pub(crate) fn of_columns(
     origin: &str,
 ) -> Result<Dataset, Error> {
     let (rows, width) = (labels.len(), columns.len());
-    let matrix = match columns.iter().all(|column| matches!(column, Values::F32(_))) {
-        true => {
-            let row = |row: usize| columns.iter().map(move |column| column.get(row) as f32);
-            Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f32>>())
-        }
-        false => {
-            let row = |row: usize| columns.iter().map(move |column| column.get(row));
-            Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f64>>())
-        }
+    let matrix = if columns.iter().all(|column| matches!(column, Values::F32(_))) {
+        let row = |row: usize| columns.iter().map(move |column| column.get(row) as f32);
+        Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f32>>())
+    } else {
+        let row = |row: usize| columns.iter().map(move |column| column.get(row));
+        Matrix::dense(rows, width, (0..rows).flat_map(row).collect::<Vec<f64>>())
     };
     matrix
         .and_then(settle)

@@ -118,9 +118,10 @@ fn check_padding(header: &[u8]) -> Result<(), String> {
     let text = header.iter().rposition(|&byte| byte == b'}').map_or(0, |last| last + 1);
     let padding = &header[text..];
     let is_ours = header.first() == Some(&b'{') && header.len().is_multiple_of(8);
-    match is_ours && padding.len() < 8 && padding.iter().all(|&byte| byte == b' ') {
-        true => Ok(()),
-        false => Err("its header is filled up with something else than blanks".into()),
+    if is_ours && padding.len() < 8 && padding.iter().all(|&byte| byte == b' ') {
+        Ok(())
+    } else {
+        Err("its header is filled up with something else than blanks".into())
     }
 }
 

@@ -55,9 +55,12 @@ pub(crate) fn without_serials(data: Dataset, what: KernelValues, origin: &str) -
     let is_whole = width <= order.len() + 1 && numbered.last().is_some_and(|&(last, _)| last == order.len());
     let place = |column: usize| numbered.binary_search_by_key(&column, |&(serial, _)| serial).ok();
     let matrix = moved(data.matrix(), order.len(), place).and_then(|matrix| with_matrix(&data, matrix));
-    let data = matrix.and_then(|data| match is_whole {
-        true => Ok(data),
-        false => data.with_names(numbered.iter().map(|(serial, _)| serial.to_string()).collect()),
+    let data = matrix.and_then(|data| {
+        if is_whole {
+            Ok(data)
+        } else {
+            data.with_names(numbered.iter().map(|(serial, _)| serial.to_string()).collect())
+        }
     });
     data.map_err(|error| data_error(origin, error))
 }

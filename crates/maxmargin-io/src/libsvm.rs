@@ -374,9 +374,10 @@ impl Lines<'_> {
 /// What is wrong with a row that has a group, or none, unlike those before it.
 pub(crate) fn group_mismatch(has_group: bool) -> (&'static str, &'static str, &'static str) {
     let help = "give every row a qid after its label, or none";
-    match has_group {
-        true => ("a qid", "none, as in the rows before", help),
-        false => ("no qid", "one, as in the rows before", help),
+    if has_group {
+        ("a qid", "none, as in the rows before", help)
+    } else {
+        ("no qid", "one, as in the rows before", help)
     }
 }
 

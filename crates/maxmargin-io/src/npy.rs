@@ -166,18 +166,20 @@ impl Header {
     ) -> Result<Dataset, Error> {
         let size = self.number.bytes();
         let number = |row: usize, column: usize| {
-            let place = match self.fortran_order {
-                true => (column * self.rows as usize + row) * size,
-                false => (row * self.columns + column) * size,
+            let place = if self.fortran_order {
+                (column * self.rows as usize + row) * size
+            } else {
+                (row * self.columns + column) * size
             };
             self.number(&bytes[place..place + size])
         };
         let single = matches!(self.number, Number::F32 | Number::Signed(1 | 2) | Number::Unsigned(1 | 2));
         let (mut singles, mut doubles) = (Vec::new(), Vec::new());
         check_room::<f64>(origin, count.saturating_mul(chosen.features.len()))?;
-        match single {
-            true => singles.reserve_exact(count * chosen.features.len()),
-            false => doubles.reserve_exact(count * chosen.features.len()),
+        if single {
+            singles.reserve_exact(count * chosen.features.len())
+        } else {
+            doubles.reserve_exact(count * chosen.features.len())
         }
         let mut labels = Vec::with_capacity(count);
         for row in 0..count {
@@ -198,10 +200,7 @@ impl Header {
                     let (row, column) = place();
                     return Err(not_finite(origin, value, row, &column));
                 }
-                match single {
-                    true => singles.push(value as f32),
-                    false => doubles.push(value),
-                }
+                if single { singles.push(value as f32) } else { doubles.push(value) }
             }
             labels.push(Label::new(match chosen.label.map(|column| (column, number(row, column))) {
                 None => "0".into(),
@@ -218,10 +217,8 @@ impl Header {
             }));
         }
         let columns = chosen.features.len();
-        let matrix = match single {
-            true => Matrix::dense(count, columns, singles),
-            false => Matrix::dense(count, columns, doubles),
-        };
+        let matrix =
+            if single { Matrix::dense(count, columns, singles) } else { Matrix::dense(count, columns, doubles) };
         matrix
             .and_then(settle)
             .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))

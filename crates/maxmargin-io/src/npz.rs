@@ -51,10 +51,7 @@ pub(crate) fn is_npz(bytes: &[u8]) -> bool {
 /// When it is damaged, has not the arrays of a data set, or their sizes do not fit each other.
 pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
     let mut archive = Archive::open(bytes, origin, options.max_bytes)?;
-    let mut data = match archive.has("indptr") || archive.has("indices") {
-        true => archive.sparse()?,
-        false => archive.table()?,
-    };
+    let mut data = if archive.has("indptr") || archive.has("indices") { archive.sparse()? } else { archive.table()? };
     if !options.unlabelled {
         let labels = Labels::new(archive.labels(options.label.as_deref(), data.rows())?);
         data = data.with_labels(labels).map_err(|error| data_error(origin, error))?;
@@ -100,9 +97,10 @@ impl<'a> Archive<'a> {
     fn shown(&self) -> String {
         let mut names: Vec<&String> = self.places.keys().collect();
         names.sort();
-        match names.is_empty() {
-            true => "no arrays".into(),
-            false => format!("the arrays {}", listed(names.into_iter().map(|name| quoted(name)), 8)),
+        if names.is_empty() {
+            "no arrays".into()
+        } else {
+            format!("the arrays {}", listed(names.into_iter().map(|name| quoted(name)), 8))
         }
     }
 
@@ -207,10 +205,8 @@ impl<'a> Archive<'a> {
         let (indices, indptr) = (self.whole("indices")?, self.whole("indptr")?);
         let member = self.member("data");
         let (description, bytes) = self.array("data")?;
-        let values = match bytes.is_empty() {
-            true => Vec::new(),
-            false => numbers(&description.table(&member)?, &bytes, &member)?,
-        };
+        let values =
+            if bytes.is_empty() { Vec::new() } else { numbers(&description.table(&member)?, &bytes, &member)? };
         let wrong = |name: &str, found: String, expected: String| {
             Err(content(&self.member(name), found, expected, "save the matrix with scipy.sparse.save_npz once more"))
         };
@@ -324,10 +320,7 @@ impl<'a> Archive<'a> {
                 Found::Single(value) => (value.to_string(), f64::from(value)),
                 Found::Float(value) => (value.to_string(), value),
             };
-            match value.is_finite() {
-                true => Ok(Label::new(text)),
-                false => Err(not_finite(&member, value, row as u64 + 1, "1")),
-            }
+            if value.is_finite() { Ok(Label::new(text)) } else { Err(not_finite(&member, value, row as u64 + 1, "1")) }
         };
         bytes.chunks_exact(header.size()).enumerate().map(label).collect()
     }

@@ -298,9 +298,12 @@ impl ParquetFile {
     ) -> Result<Vec<Label>, Error> {
         let unsigned = is_unsigned(descriptor);
         let numbers = |numbers: Vec<f64>, text: &dyn Fn(usize) -> String| {
-            let check = |row: usize| match numbers[row].is_finite() {
-                true => Ok(Label::new(text(row))),
-                false => Err(not_finite(&self.origin, numbers[row], self.done + row as u64 + 1, &self.shown(place))),
+            let check = |row: usize| {
+                if numbers[row].is_finite() {
+                    Ok(Label::new(text(row)))
+                } else {
+                    Err(not_finite(&self.origin, numbers[row], self.done + row as u64 + 1, &self.shown(place)))
+                }
             };
             (0..numbers.len()).map(check).collect::<Result<Vec<_>, _>>()
         };

@@ -545,9 +545,8 @@ impl Categories {
 
     /// Makes columns of the values.
     pub(crate) fn finish(self, table: &mut Table) {
-        let kind = |(values, is_text)| match is_text {
-            true => Kind::Values(BTreeSet::into_iter(values).collect()),
-            false => Kind::Number,
+        let kind = |(values, is_text)| {
+            if is_text { Kind::Values(BTreeSet::into_iter(values).collect()) } else { Kind::Number }
         };
         table.kinds = self.values.into_iter().zip(self.is_text).map(kind).collect();
     }

@@ -82,9 +82,10 @@ impl Messages {
             return Ok(None);
         }
         if first != STREAM {
-            return match self.is_file && first.len() == 4 {
-                true => self.footer(first).map(|()| None),
-                false => Err("a message does not begin as it should".into()),
+            return if self.is_file && first.len() == 4 {
+                self.footer(first).map(|()| None)
+            } else {
+                Err("a message does not begin as it should".into())
             };
         }
         let length = exactly(&mut self.source, 4, "the length of a message")?;
@@ -123,10 +124,7 @@ impl Messages {
             }
             last.drain(..last.len().saturating_sub(10));
         }
-        match last.ends_with(b"ARROW1") && last.len() == 10 {
-            true => Ok(()),
-            false => Err("its end is missing".into()),
-        }
+        if last.ends_with(b"ARROW1") && last.len() == 10 { Ok(()) } else { Err("its end is missing".into()) }
     }
 }
 
@@ -151,10 +149,7 @@ fn up_to(source: &mut dyn Read, length: usize) -> Result<Vec<u8>, Fault> {
 
 fn exactly(source: &mut dyn Read, length: usize, what: &str) -> Result<Vec<u8>, Fault> {
     let bytes = up_to(source, length)?;
-    match bytes.len() == length {
-        true => Ok(bytes),
-        false => Err(format!("{what}: {} bytes of {length}", bytes.len())),
-    }
+    if bytes.len() == length { Ok(bytes) } else { Err(format!("{what}: {} bytes of {length}", bytes.len())) }
 }
 
 /// Compares what a head says of its buffers with the bytes that are there, before anything is allocated for them. Compressed

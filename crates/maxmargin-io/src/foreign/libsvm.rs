@@ -85,9 +85,10 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
     if rho.len() != pairs {
         return Err(lines.fault(&format!("{} numbers of rho", rho.len()), &format!("{pairs}, for {count} classes")));
     }
-    let (labels, sizes) = match several {
-        true => (head.labels.take().ok_or_else(|| lacks("label"))?, head.sizes.take().ok_or_else(|| lacks("nr_sv"))?),
-        false => (Vec::new(), vec![total]),
+    let (labels, sizes) = if several {
+        (head.labels.take().ok_or_else(|| lacks("label"))?, head.sizes.take().ok_or_else(|| lacks("nr_sv"))?)
+    } else {
+        (Vec::new(), vec![total])
     };
     // Sizes that overflow add up to nothing.
     let sum = sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size));
@@ -522,12 +523,11 @@ impl Table {
         let linear = model.parts().kernel.is_linear() && !with_rows;
         if !model.task().is_classification() {
             let machine = &machines[0];
-            let lines = match linear {
-                true => vec![(vec![1.0], Source::Weights(0))],
-                false => {
-                    let pairs = machine.support.iter().zip(&machine.coefficients);
-                    pairs.map(|(&place, &coefficient)| (vec![coefficient], Source::Vector(place as usize))).collect()
-                }
+            let lines = if linear {
+                vec![(vec![1.0], Source::Weights(0))]
+            } else {
+                let pairs = machine.support.iter().zip(&machine.coefficients);
+                pairs.map(|(&place, &coefficient)| (vec![coefficient], Source::Vector(place as usize))).collect()
             };
             return Ok(Table { rho: vec![-machine.bias], sizes: vec![lines.len()], lines });
         }

@@ -81,9 +81,10 @@ pub fn onnx_model_to_bytes(model: &Model) -> Result<Vec<u8>, Error> {
     let mut graph = Graph::new("X", parts.columns);
     let rows = scale(&mut graph, parts)?;
     let classes = Classes::of(&parts.classes);
-    match parts.kernel.is_linear() {
-        true => linear(&mut graph, rows, parts, &classes)?,
-        false => kernel(&mut graph, rows, parts, &classes)?,
+    if parts.kernel.is_linear() {
+        linear(&mut graph, rows, parts, &classes)?
+    } else {
+        kernel(&mut graph, rows, parts, &classes)?
     }
     let machines = parts.machines.len();
     if parts.task.is_regression() {

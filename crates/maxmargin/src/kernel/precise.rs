@@ -14,6 +14,8 @@ const ROWS_A_CHUNK: usize = 8;
 /// The most numbers of a dense copy of all right rows: 8 MB. With a copy, dot products are vector instructions; without one, each entry is
 /// looked up.
 const MOST_SPREAD: usize = 1 << 20;
+
+/// The most numbers of a dense copy for each entry. A matrix with more zeros than this is not copied.
 const NUMBERS_AN_ENTRY: usize = 8;
 
 /// Lanes of [`compensated_dot`].

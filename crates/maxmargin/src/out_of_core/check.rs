@@ -1,4 +1,4 @@
-//! Passes that move nothing: the gap of what the sweeps have reached, and its certificate.
+//! Passes that move nothing: they compute the gap of the point that the sweeps have reached, and its certificate.
 
 use std::ops::{ControlFlow, Range};
 
@@ -11,13 +11,13 @@ use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::model::{Multiclass, Pairing};
 use crate::problem::{AT_BOUND, Bias, Direction, Loss, dot};
 
-/// An explicit b is looked for at so many places on either side of where the sweeps have it, at half the distance each.
+/// Places of an explicit b that are tried on either side of the multiplier, each at half the distance of the one before.
 const STEPS: usize = 16;
 const PLACES: usize = 2 * STEPS + 1;
-/// How far the outermost of them are: half a margin.
+/// The distance of the outermost places: half a margin.
 const FARTHEST: f64 = 0.5;
 
-/// How far from the middle a place is.
+/// The distance of a place from the middle.
 fn offset(place: usize) -> f64 {
     let distance = |step: usize| FARTHEST / (1u64 << step) as f64;
     match place {
@@ -27,8 +27,8 @@ fn offset(place: usize) -> f64 {
     }
 }
 
-/// Vectors of one number a column that the parts of a pass sum into, for each machine: as many as there is room for. The number
-/// depends on the problem alone, so that the sums do, too.
+/// How many parts a pass sums separately for each machine: as many vectors of one number for each column as there is memory for. It depends on
+/// the problem alone, so that the bits of the sums do, too.
 pub(super) fn parts(columns: usize, machines: usize) -> usize {
     const ROOM: usize = 64 << 20;
     let one = 8 * columns.max(1) * machines.max(1);
@@ -44,15 +44,15 @@ fn range(part: usize, parts: usize, rows: usize) -> Range<usize> {
     rows * part / parts..rows * (part + 1) / parts
 }
 
-/// What is known of a machine whose gap was looked at.
+/// A machine whose gap was computed.
 #[derive(Clone, Debug)]
 pub(super) struct Looked {
     /// `Σ c_i x_i` and `Σ c_i` of the balanced coefficients.
     combined: Direction,
     balance: Balance,
-    /// Whether the mean of the last pass is better than where it ended.
+    /// Whether the mean of w over the last pass has a smaller objective than the w at its end.
     pub(super) averaged: bool,
-    /// The best b found for the better of them.
+    /// The best b found for that w.
     pub(super) bias: f64,
     pub(super) primal: f64,
     pub(super) gap: f64,
@@ -64,17 +64,17 @@ impl Looked {
     }
 }
 
-/// What a part of all rows sums up for one machine.
+/// The sums of a pass over a part of the rows that finds the gap of one machine.
 #[derive(Clone)]
 struct LookSums {
     combined: Direction,
-    /// Σ C_i ℓ at each place of b, at w and at its mean.
+    /// Σ C_i ℓ at each place of b: for w, and for its mean.
     losses: [[f64; PLACES]; 2],
     dual_terms: f64,
 }
 
-/// Goes through all rows, and says how large the gap of some machines is:
-/// the primal at the w that the sweeps keep or at its mean, the dual at the balanced coefficients, bounds in themselves.
+/// Computes the gap of some machines in one pass: the primal at the w of the sweeps or at its mean, the dual at balanced coefficients. Each is a
+/// bound on the optimum by itself.
 pub(super) fn look<S: BlockSource>(
     visits: &Visits<'_, S>,
     terms: &Terms,
@@ -83,7 +83,7 @@ pub(super) fn look<S: BlockSource>(
 ) -> Result<ControlFlow<Stop, Vec<Looked>>, BlockError<S::Error>> {
     let columns = visits.source.columns();
     let balances: Vec<Balance> = climbs.iter().map(|climb| climb.balance(terms)).collect();
-    // After a pass the multiplier is what the sweeps ended at.
+    // After a pass the multiplier is the b of the last sweep.
     let middles = |climb: &Climb| match terms.bias {
         Bias::Explicit => [climb.multiplier; 2],
         Bias::Folded => [climb.bias(terms), climb.average_bias],
@@ -154,15 +154,15 @@ pub(super) fn look<S: BlockSource>(
     Ok(ControlFlow::Continue(found))
 }
 
-/// What the rows say of the machines at the end.
+/// The certificates of the machines, and the training errors.
 pub(super) struct Certified {
-    /// One a machine.
+    /// The evidence of each machine, and its training errors.
     pub(super) machines: Vec<(Evidence, usize)>,
     /// Rows whose class is not the one that the machines speak for.
     pub(super) errors: usize,
 }
 
-/// What a part of all rows sums up for one machine.
+/// The sums of a pass over a part of the rows that certifies one machine.
 #[derive(Clone)]
 struct RowSums {
     losses: f64,
@@ -172,7 +172,7 @@ struct RowSums {
     errors: usize,
     /// Σ c_i
     sum: f64,
-    /// The largest slope that a coefficient could follow; with an explicit bias the two ends of (D.2).
+    /// The largest slope along which a coefficient can move; with an explicit bias the two ends of (D.2).
     worst: f64,
     most: f64,
     least: f64,
@@ -190,8 +190,7 @@ pub(super) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// Goes through all rows once more: every number of the certificates, as [`crate::certificate::certify`] defines them. The
-    /// coefficients become the balanced ones.
+    /// Computes every number of the certificates in one pass, as [`crate::certificate::certify`] defines them. Balances the coefficients.
     pub(super) fn certify<S: BlockSource>(
         &self,
         visits: &Visits<'_, S>,

@@ -1,4 +1,4 @@
-//! Where a machine's dual coordinate ascent is, and what it does with a block.
+//! The state of a machine's dual coordinate ascent, and its steps on the rows of a group of blocks.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -15,15 +15,15 @@ use crate::solver::dual_ascent::{HUGE, Step, first_coefficient, step};
 pub(super) struct Terms {
     pub(super) loss: RowLoss,
     pub(super) bias: Bias,
-    /// What a row of each class counts, beside its own weight.
+    /// The weight of each class, which multiplies the weights of its rows.
     pub(super) class_weights: Option<Vec<f64>>,
     pub(super) seed: u64,
-    /// ρ of (DA.2): what an explicit bias is held by.
+    /// ρ of (DA.2), for an explicit bias.
     pub(super) strength: f64,
 }
 
 impl Terms {
-    /// What is added to every ‖x‖².
+    /// The constant that a bias adds to every ‖x‖².
     pub(super) fn constant(&self) -> f64 {
         match self.bias {
             Bias::Explicit => self.strength,
@@ -33,12 +33,12 @@ impl Terms {
     }
 }
 
-/// What the coefficients of a block come to.
+/// Sums over the coefficients of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Tally {
     /// Σ −(C_iℓ)*(−c_i)
     pub(super) dual_terms: f64,
-    /// Σ |c_i| of the negative and the positive rows: of those between their bounds, and of those at the upper one.
+    /// Σ |c_i| of the negative and of the positive rows: `free` over coefficients between their bounds, `bounded` over those at the upper one.
     free: [f64; 2],
     bounded: [f64; 2],
 }
@@ -53,10 +53,10 @@ impl Tally {
     }
 }
 
-/// What the coefficients of the heavier sign are multiplied with, so that they sum to 0, as an explicit bias asks.
+/// The factors on the coefficients of the heavier sign that make all coefficients sum to 0, as an explicit bias requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Balance {
-    /// −1 or 1; 0 where nothing is to be done.
+    /// The heavier sign, −1 or 1; 0 where the sum is 0 already.
     heavier: f64,
     free: f64,
     bounded: f64,
@@ -65,7 +65,7 @@ pub(super) struct Balance {
 impl Balance {
     pub(super) const NONE: Balance = Balance { heavier: 0.0, free: 1.0, bounded: 1.0 };
 
-    /// Those between their bounds give way first, since those at a bound most likely belong there.
+    /// Coefficients between their bounds are scaled first, because those at a bound most likely belong there.
     fn of(tally: &Tally) -> Self {
         let mass = |side: usize| tally.free[side] + tally.bounded[side];
         let excess = mass(1) - mass(0);
@@ -79,13 +79,16 @@ impl Balance {
         }
     }
 
-    /// A coefficient, balanced.
+    /// A coefficient times its factor.
     #[inline]
     pub(super) fn apply(&self, loss: RowLoss, c: f64, cost: f64) -> f64 {
-        match c * self.heavier > 0.0 {
-            true if is_bounded(loss, c, cost) => c * self.bounded,
-            true => c * self.free,
-            false => c,
+        let gives_way = c * self.heavier > 0.0;
+        if gives_way && is_bounded(loss, c, cost) {
+            c * self.bounded
+        } else if gives_way {
+            c * self.free
+        } else {
+            c
         }
     }
 }
@@ -95,10 +98,10 @@ fn is_bounded(loss: RowLoss, c: f64, cost: f64) -> bool {
     c.abs() >= loss.bound(cost)
 }
 
-/// So many w, spread over a pass, make the mean (OC.3).
+/// How many w, spread over a pass, make the mean (OC.3). Each costs a step for every column.
 const MEAN_OF: usize = 32;
 
-/// A machine on its way up: `w = Σ c_i x_i` is kept.
+/// The state of a machine: `w = Σ c_i x_i` is kept up to date.
 pub(super) struct Climb {
     pub(super) pairing: Pairing,
     /// C
@@ -110,19 +113,19 @@ pub(super) struct Climb {
     pub(super) multiplier: f64,
     /// S of (DA.2)
     pub(super) sum: f64,
-    /// What each block's coefficients come to, and whether they have begun.
+    /// The sums of each block; `None` before the block was first visited.
     pub(super) tallies: Vec<Option<Tally>>,
-    /// The mean of w, and of what is added to ⟨w, x⟩, over the blocks of this pass: (OC.3).
+    /// The mean of w, and of the bias, over the groups of this pass (OC.3).
     pub(super) average: Vec<f64>,
     pub(super) average_bias: f64,
     averaged: u64,
-    /// Groups of blocks of this pass that are done.
+    /// Groups of blocks done in this pass.
     groups_done: usize,
-    /// What the sweeps of this pass saw of the gap, and whether they moved.
+    /// The gap (OC.2) as this pass has seen it, and whether any coefficient has moved.
     pub(super) seen_gap: f64,
     pub(super) moved: bool,
     pub(super) diverged: bool,
-    /// Why it stopped, once it has.
+    /// Why it stopped; `None` while it has not.
     pub(super) stop: Option<Stop>,
     /// Passes done.
     pub(super) passes: u64,
@@ -150,12 +153,12 @@ impl Climb {
         }
     }
 
-    /// Before a pass.
+    /// Resets what belongs to a single pass.
     pub(super) fn begin_pass(&mut self) {
         (self.seen_gap, self.moved, self.averaged, self.groups_done) = (0.0, false, 0, 0);
     }
 
-    /// After some groups of blocks: (OC.3).
+    /// Adds the present w and bias to the mean (OC.3).
     fn add_to_average(&mut self, bias: f64) {
         self.averaged += 1;
         let part = 1.0 / self.averaged as f64;
@@ -163,7 +166,7 @@ impl Climb {
         self.average_bias += part * (bias - self.average_bias);
     }
 
-    /// What is added to ⟨w, x⟩.
+    /// The number that is added to ⟨w, x⟩.
     pub(super) fn bias(&self, terms: &Terms) -> f64 {
         match terms.bias {
             Bias::Explicit => self.multiplier + terms.strength * self.sum, // (DA.2)
@@ -172,7 +175,7 @@ impl Climb {
         }
     }
 
-    /// ‖w‖², that of a folded bias included.
+    /// ‖w‖², a folded bias included.
     fn square(&self, terms: &Terms) -> f64 {
         let folded = if terms.bias == Bias::Folded { self.sum * self.sum } else { 0.0 };
         dot(&self.weights, &self.weights) + folded
@@ -184,18 +187,18 @@ impl Climb {
         all
     }
 
-    /// What makes the coefficients feasible.
+    /// The factors that make the coefficients feasible.
     pub(super) fn balance(&self, terms: &Terms) -> Balance {
         if terms.bias == Bias::Explicit { Balance::of(&self.tally()) } else { Balance::NONE }
     }
 
-    /// What the last pass saw of the relative gap: the rows' parts of it, each before its row moved.
+    /// The relative gap as the last pass estimated it: the sum of the rows' parts, each taken before its row moved.
     pub(super) fn likely_gap(&self, terms: &Terms) -> f64 {
         let dual = self.tally().dual_terms - 0.5 * self.square(terms);
         self.seen_gap / (dual + self.seen_gap).abs().max(f64::MIN_POSITIVE)
     }
 
-    /// Target and cost of a row of a block; `None` when it takes no part.
+    /// Target and cost of a row of a block; `None` for a row that is not part of the machine's problem.
     #[inline]
     pub(super) fn row(&self, terms: &Terms, block: &Block, row: usize) -> Option<(f64, f64)> {
         let code = block.codes[row] as usize;
@@ -205,14 +208,14 @@ impl Climb {
         (cost > 0.0).then_some((target, cost))
     }
 
-    /// Targets and costs of a block's rows. A cost of 0 is that of a row that takes no part.
+    /// Targets and costs of a block's rows. The cost is 0 for rows that are not part of the machine's problem.
     fn view(&self, terms: &Terms, block: &Block) -> View {
         let rows = (0..block.codes.len()).map(|row| self.row(terms, block, row).unwrap_or((0.0, 0.0)));
         let (targets, costs) = rows.unzip();
         View { targets, costs }
     }
 
-    /// Makes the coefficients of a block balanced.
+    /// Balances the coefficients of a block.
     pub(super) fn make_balanced(&mut self, terms: &Terms, block: &Block, balance: &Balance) {
         for row in 0..block.codes.len() {
             if let Some((_, cost)) = self.row(terms, block, row) {
@@ -227,8 +230,7 @@ impl Climb {
         &self.coefficients[block.first..block.first + block.codes.len()]
     }
 
-    /// Takes a block's coefficients into w for the first time: those of a model that the training begins at, or those that
-    /// the loss begins with.
+    /// Adds a block's first coefficients to w: those of the model that the training begins at if `given`, else those that the loss begins with.
     pub(super) fn begin(&mut self, terms: &Terms, block: &Block, given: bool) {
         let view = &self.view(terms, block);
         let coefficients = &mut self.coefficients[block.first..block.first + block.codes.len()];
@@ -248,7 +250,7 @@ impl Climb {
     }
 }
 
-/// What a machine sees of a block beside its rows.
+/// The targets and costs of a block's rows, as one machine sees them.
 struct View {
     targets: Vec<f64>,
     costs: Vec<f64>,
@@ -262,10 +264,7 @@ fn tally(terms: &Terms, coefficients: &[f64], view: &View) -> Tally {
         }
         tally.dual_terms += terms.loss.dual_term(c, target, cost);
         let side = usize::from(c > 0.0);
-        match is_bounded(terms.loss, c, cost) {
-            true => tally.bounded[side] += c.abs(),
-            false => tally.free[side] += c.abs(),
-        }
+        if is_bounded(terms.loss, c, cost) { tally.bounded[side] += c.abs() } else { tally.free[side] += c.abs() }
     }
     tally
 }
@@ -273,9 +272,9 @@ fn tally(terms: &Terms, coefficients: &[f64], view: &View) -> Tally {
 /// The sweep of a machine over a group of blocks.
 pub(super) struct Sweep<'m> {
     climb: &'m mut Climb,
-    /// One a block.
+    /// One for each block.
     views: Vec<View>,
-    /// The rows that are swept, of which block.
+    /// The rows in the order of their visits: the block, and the row in it.
     order: Vec<(u32, u32)>,
 }
 
@@ -292,7 +291,7 @@ impl<'m> Sweep<'m> {
             order.extend(rows.map(|row| (place as u32, row)));
             views.push(view);
         }
-        // The order depends on the pass and the blocks alone, so that a pass can be done again.
+        // The order depends on the pass and its blocks alone, so that a pass can be repeated.
         let first = blocks.first().map_or(0, |block| block.number as u64);
         let place = (climb.passes << 32) ^ first;
         let mut random = Pcg64::seed_from_u64(terms.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -300,7 +299,7 @@ impl<'m> Sweep<'m> {
         Sweep { climb, views, order }
     }
 
-    /// Visits every row of the group once, those of all blocks mixed.
+    /// Visits every row of the group once, with the rows of all blocks mixed.
     pub(super) fn sweep(&mut self, terms: &Terms, blocks: &[Block]) {
         let order = std::mem::take(&mut self.order);
         for &(place, row) in &order {
@@ -340,13 +339,13 @@ impl<'m> Sweep<'m> {
         }
     }
 
-    /// Writes down what the blocks came to.
+    /// Stores the sums of the blocks.
     pub(super) fn end(self, terms: &Terms, blocks: &[Block]) {
         for (block, view) in blocks.iter().zip(&self.views) {
             self.climb.tallies[block.number] = Some(tally(terms, self.climb.of_block(block), view));
         }
         self.climb.groups_done += 1;
-        // A mean of more would be no better, and costs a step for each column.
+        // A mean over more groups would be no better and would cost more.
         let groups = self.climb.tallies.len().div_ceil(blocks.len().max(1));
         if self.climb.groups_done.is_multiple_of(groups.div_ceil(MEAN_OF)) {
             let bias = self.climb.bias(terms);

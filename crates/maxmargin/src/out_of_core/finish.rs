@@ -16,12 +16,11 @@ use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
 /// Why an interrupted training has no certificate.
 const INTERRUPTED: &str = "the training was interrupted, and a certificate takes a pass over all rows";
 
-/// Bytes that a model holds of each support vector: its row, twice, its place and its coefficient; and while it is saved, all but
-/// one of them as bytes, and as those of the file.
+/// Bytes for each support vector of a model: 28 for its row (twice), its place and its coefficient, and twice 20 for copies while it is saved.
 const BYTES_A_COEFFICIENT: u64 = 28 + 20 + 20;
 
 impl<S: BlockSource> Ascent<'_, '_, S> {
-    /// Certifies what was reached, and makes the model of it.
+    /// Certifies the point that was reached, and makes a model of it.
     pub(super) fn finish(
         mut self,
         terms: &Terms,
@@ -115,7 +114,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         Ok(FittedBlocks { model, class_rows: scan.class_rows, training_errors, passes: self.passes })
     }
 
-    /// The certificates, and each machine's b. Breaks when the user does not want to wait for them.
+    /// The certificates, and the b of each machine. Breaks when the user does not wait for them.
     #[allow(clippy::type_complexity)]
     fn certify(
         &mut self,
@@ -127,13 +126,13 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         if climbs.iter().any(|climb| climb.stop == Some(Stop::Interrupted)) {
             return Ok(ControlFlow::Break(Stop::Interrupted));
         }
-        // What stopped at a limit may have moved since it was looked at.
+        // A machine that stopped at a limit may have moved since its gap was computed.
         let missing: Vec<usize> = (0..climbs.len())
             .filter(|&m| looked[m].is_none() || matches!(climbs[m].stop, Some(Stop::TimeLimit | Stop::Diverged)))
             .collect();
         let progress = self.progress();
         let control = &mut *self.control;
-        // Time that is over does not keep a model from its certificate.
+        // The certificate is computed even when the time is over.
         let mut poll = || match control.poll(progress) {
             ControlFlow::Break(Stop::Interrupted) => ControlFlow::Break(Stop::Interrupted),
             _ => ControlFlow::Continue(()),
@@ -172,7 +171,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
     }
 }
 
-/// Puts the coefficients that are not 0 into the model, machine by machine, so that each is there once.
+/// Moves the coefficients that are not 0 into the model, machine by machine, so that memory holds each only once.
 fn keep_coefficients(parts: &mut ModelParts, climbs: Vec<Climb>) {
     let rows = parts.training_rows;
     let used = |row: usize| climbs.iter().any(|climb| climb.coefficients[row] != 0.0);

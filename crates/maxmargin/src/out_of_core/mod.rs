@@ -1,32 +1,32 @@
-//! Exact linear training of data that is larger than memory: rows are read block by block, as often as it takes.
+//! Exact linear training of data that is larger than memory: rows are read block by block, as often as needed.
 //!
 //! # Problem
 //! (LP.1), one machine or one for each class against the rest, all of them in the same passes over the blocks: hinge, squared
 //! and logistic loss, any bias, weights of rows and classes. The optimum is that of the training in memory.
 //!
 //! # Step
-//! Dual coordinate ascent, a group of small blocks at a time. A pass takes the blocks in a random order, and so makes other groups than
-//! the one before; in each group the rows of all its blocks are visited once, mixed, by the exact steps (DA.1), while `w = Σ c_i x_i` is
-//! kept up to date and the next group is read:
+//! Dual coordinate ascent, one group of small blocks at a time. Each pass takes the blocks in a new random order, so that its groups differ
+//! from those before. The rows of a group are visited once, in a mixed order, by the exact steps (DA.1). `w = Σ c_i x_i` is kept up to date,
+//! and the next group is read meanwhile:
 //! ```text
 //! for each group B:   for i in B:   c_i ← argmax of (DA.1),   w ← w + (c_i − c_i′) x_i                     (OC.1)
 //! ```
-//! With groups that were the same in every pass, the same gap was seen to take ten times as many passes. An explicit bias is the
-//! multiplier of `Σ c_i = 0`, moved after each pass by (DA.2).
+//! With the same groups in every pass, ten times as many passes to the same gap were measured. An explicit bias is the multiplier of
+//! `Σ c_i = 0`, moved after each pass by (DA.2).
 //!
-//! The w that a pass ends with is still near to the rows that came last. Its mean over the pass may have a smaller objective, and the
-//! better of the two becomes the model:
+//! At the end of a pass w depends too much on the rows that came last. Its mean over the pass may have a smaller objective; the better of the
+//! two becomes the model:
 //! ```text
 //! w̄ = the mean of w after some of the groups                                                               (OC.3)
 //! ```
 //!
 //! # Stopping
-//! At a relative duality gap: the one that is asked for, else the tolerance. What the sweeps see of it,
+//! At a relative duality gap: the one that is asked for, else the tolerance. A pass estimates it by
 //! ```text
 //! Σ_i C_i ℓ(f_i) + (C_iℓ)*(−c_i) + c_i f_i,   each row before it moves                                     (OC.2)
 //! ```
-//! costs nothing, and once it is small enough a pass that moves nothing computes the gap itself: primal at w or w̄ and the best b
-//! near the multiplier, dual at coefficients that were made feasible. Nothing but that pass says that it is done.
+//! at no cost. Once that is small enough, a pass that moves nothing computes the gap itself: the primal at w or w̄ with the best b near the
+//! multiplier, the dual at coefficients that were made feasible. Only such a pass ends the training.
 //!
 //! # Cost
 //! A pass reads everything once. One pass before the training counts the rows and takes their hash, one or
@@ -71,10 +71,10 @@ use visit::{Coding, Visits};
 
 /// The most passes unless the settings say otherwise.
 const MOST_PASSES: u64 = 10_000;
-/// The gap is computed once what the sweeps have seen of it is within so many times what is asked for.
+/// The gap is computed when the estimate of the sweeps is within this many times the gap that is asked for.
 const LIKELY: f64 = 1.5;
 
-/// A model that was trained block by block, and what the passes saw beside it.
+/// A model that was trained block by block, and what the passes counted.
 #[derive(Clone, Debug)]
 pub struct FittedBlocks {
     /// The model.
@@ -222,7 +222,7 @@ fn starts<S: BlockSource>(source: &S) -> Vec<usize> {
     starts
 }
 
-/// Bytes that a training takes: c, w and its sums, two groups of blocks, and what is made of them.
+/// Bytes that a training needs: c, w and its sums, two groups of blocks, and what is computed from them.
 fn bytes_needed<S: BlockSource>(source: &S, rows: usize, machines: usize, group: usize) -> u64 {
     let (rows, columns, machines) = (rows as u64, source.columns() as u64, machines as u64);
     let largest = (0..source.blocks()).map(|block| source.block_rows(block)).max().unwrap_or(0) as u64;
@@ -253,24 +253,24 @@ fn check_memory(need: u64, rows: usize, columns: usize, machines: usize, budget:
     })
 }
 
-/// A training on its way.
+/// The state of a training.
 struct Ascent<'a, 'c, S> {
     training: &'a Training,
     visits: Visits<'a, S>,
     control: &'c mut dyn Control,
     /// How often all blocks were read.
     passes: u64,
-    /// What the last pass saw of the relative gap.
+    /// The relative gap as the last pass estimated it.
     seen: Option<f64>,
 }
 
 impl<S: BlockSource> Ascent<'_, '_, S> {
-    /// What the control is told.
+    /// The progress that the control sees.
     fn progress(&self) -> Progress {
         Progress { iteration: self.passes, gap: self.seen, ..Progress::default() }
     }
 
-    /// Takes the coefficients of a model into the machines, in a pass of its own.
+    /// Begins at the coefficients of a model, in one pass.
     fn begin_at(
         &mut self,
         model: &Model,
@@ -308,7 +308,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         })
     }
 
-    /// Passes until every machine has stopped, or the control breaks: then the reason is returned.
+    /// Passes until every machine has stopped, or until the control breaks, whose reason is returned.
     fn climb(
         &mut self,
         terms: &Terms,
@@ -318,9 +318,9 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         let settings = &self.training.params().settings;
         let target = settings.gap.or(settings.tolerance).unwrap_or(crate::solver::Settings::GAP);
         let most = settings.max_iterations.unwrap_or(MOST_PASSES);
-        // How many times the gap itself was seen of it, when it was last computed.
+        // The estimate divided by the gap, when the gap was last computed.
         let mut trust = vec![LIKELY; climbs.len()];
-        // And the first pass after which it may be computed again: a pass that moves nothing costs as much as one that does.
+        // The first pass after which the gap may be computed again, because that costs a whole pass.
         let mut earliest = vec![0u64; climbs.len()];
         let mut random = Pcg64::seed_from_u64(settings.seed);
         loop {

@@ -1,4 +1,4 @@
-//! The pass before the training: what has to be known of all rows.
+//! The pass before the training: counts, weights and the fingerprint of all rows.
 
 use std::ops::ControlFlow;
 
@@ -12,10 +12,10 @@ use crate::error::{Error, quoted};
 use crate::model::Pairing;
 use crate::training::ClassWeights;
 
-/// What is known of all rows.
+/// Sums over all rows.
 #[derive(Clone, Debug)]
 pub(super) struct Scan {
-    /// How many rows each class has; of these, those that have weight; and the sum of their weights.
+    /// For each class its rows, its rows with a weight above 0, and the sum of their weights.
     pub(super) class_rows: Vec<usize>,
     weighted_rows: Vec<usize>,
     class_weight: Vec<f64>,
@@ -25,7 +25,7 @@ pub(super) struct Scan {
 }
 
 impl<S: BlockSource> Ascent<'_, '_, S> {
-    /// Goes through all rows once.
+    /// Reads all rows once.
     pub(super) fn scan(&mut self) -> Result<ControlFlow<Stop, Scan>, BlockError<S::Error>> {
         let visits = &self.visits;
         let (source, classes) = (visits.source, visits.coding.classes.len());
@@ -64,9 +64,9 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
 }
 
 impl Scan {
-    /// What a row of each class counts; `None` where it is 1.
+    /// The weight of each class; `None` where all are 1.
     pub(super) fn class_weights(&self, coding: &Coding, asked: &ClassWeights) -> Result<Option<Vec<f64>>, Error> {
-        // A row for each class, of the weight of all of its rows.
+        // One row for each class, with the weight of all its rows.
         let labels = Labels::from_codes(&coding.classes, &(0..coding.classes.len() as u32).collect::<Vec<_>>());
         let labels = labels.unwrap_or_else(|| Labels::new([]));
         // "rest" may not be where sorting puts it.

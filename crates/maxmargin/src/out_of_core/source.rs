@@ -1,13 +1,13 @@
-//! Where blocks of rows come from.
+//! Sources of blocks of rows.
 
 use thiserror::Error as ThisError;
 
 use crate::data::{Dataset, Label, Labels};
 use crate::error::Error;
 
-/// Rows in blocks, each of which can be read by itself, any number of times, from any thread.
+/// Rows in blocks. Each block can be read by itself, any number of times, from any thread.
 ///
-/// The rows of a block are the same each time, and all blocks have the columns of the source.
+/// A block must have the same rows each time, and all blocks have the columns of the source.
 pub trait BlockSource: Sync {
     /// Why a block could not be read.
     type Error: Send;
@@ -30,7 +30,7 @@ pub trait BlockSource: Sync {
     /// Whether the rows have weights.
     fn has_weights(&self) -> bool;
 
-    /// Bytes of memory that reading takes while one block is worked on and the next one is read.
+    /// Bytes of memory that reading needs while one block is worked on and the next one is read.
     fn working_bytes(&self) -> u64;
 
     /// Reads a block.
@@ -57,7 +57,7 @@ impl<E> From<Error> for BlockError<E> {
     }
 }
 
-/// Data sets that are in memory, as blocks: for those who cut their data themselves, and for tests.
+/// Data sets in memory as blocks, for callers who cut their data themselves, and for tests.
 #[derive(Clone, Debug)]
 pub struct BlocksInMemory {
     blocks: Vec<Dataset>,
@@ -81,7 +81,7 @@ impl BlocksInMemory {
         Ok(BlocksInMemory { blocks, classes: labels.classes().to_vec() })
     }
 
-    /// The rows of a data set, so many to a block.
+    /// Cuts a data set into blocks of `rows` rows.
     ///
     /// # Errors
     /// When there are no rows to a block.
@@ -125,7 +125,7 @@ impl BlockSource for BlocksInMemory {
         self.blocks.first().is_some_and(|data| data.weights().is_some())
     }
 
-    /// None: the blocks are there already, and reading shares them.
+    /// 0, because reading shares the blocks in memory.
     fn working_bytes(&self) -> u64 {
         0
     }

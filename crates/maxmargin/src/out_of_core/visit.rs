@@ -1,4 +1,4 @@
-//! Going through blocks, some at a time: the next ones are read while these are worked on.
+//! Reads blocks group by group: the next group is read while this one is worked on.
 
 use std::ops::ControlFlow;
 
@@ -9,12 +9,12 @@ use crate::data::{Dataset, Label, Labels, Matrix};
 use crate::error::{Error, quoted};
 use crate::workers::Workers;
 
-/// The classes of a model, and which of them each label of the source belongs to.
+/// The classes of a model, and the class of each label of the source.
 #[derive(Clone, Debug)]
 pub(super) struct Coding {
     /// The labels of the source.
     labels: Vec<Label>,
-    /// For each of them its class.
+    /// For each label its class.
     codes: Vec<u32>,
     /// The model's classes.
     pub(super) classes: Vec<Label>,
@@ -51,7 +51,7 @@ impl Coding {
     }
 }
 
-/// A block with what is computed once for all who look at it.
+/// A block with what is computed once for all machines.
 pub(super) struct Block {
     pub(super) number: usize,
     /// How many rows come before it.
@@ -74,13 +74,13 @@ impl Block {
     }
 }
 
-/// A source, and what it takes to go through it.
+/// A source, and how its blocks are read.
 pub(super) struct Visits<'a, S> {
     pub(super) source: &'a S,
     pub(super) coding: &'a Coding,
-    /// Where each block begins; one more than there are blocks.
+    /// The first row of each block, and the number of rows last.
     pub(super) starts: &'a [usize],
-    /// How many blocks are at hand at a time.
+    /// How many blocks are in a group.
     pub(super) group: usize,
     pub(super) workers: &'a Workers,
 }
@@ -158,11 +158,11 @@ impl<S: BlockSource> Visits<'_, S> {
     }
 }
 
-/// Rows of a group, and its blocks at most.
+/// Rows of a group, and the most blocks of one.
 const ROWS_A_GROUP: usize = 8192;
 const MOST_BLOCKS: usize = 64;
 
-/// How many blocks make a group, where there is memory for them: so many that their rows, mixed, are a fair sample.
+/// How many blocks make a group, where there is memory for them: enough for their mixed rows to be a fair sample.
 pub(super) fn usual_group(starts: &[usize]) -> usize {
     let (rows, blocks) = (starts.last().copied().unwrap_or(0), starts.len() - 1);
     (ROWS_A_GROUP * blocks / rows.max(1)).clamp(1, MOST_BLOCKS)

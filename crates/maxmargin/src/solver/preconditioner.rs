@@ -32,9 +32,10 @@ impl Preconditioner {
     pub(super) fn bytes(problem: &JointProblem<'_>) -> u64 {
         let columns = problem.points().matrix().columns() as u64 + 1;
         let (classes, size) = (problem.classes() as u64, columns * 8);
-        match columns <= FEW_COLUMNS as u64 {
-            true => (classes + 2).saturating_mul(columns).saturating_mul(size),
-            false => size.saturating_mul(classes).saturating_add(2 * problem.points().matrix().bytes()),
+        if columns <= FEW_COLUMNS as u64 {
+            (classes + 2).saturating_mul(columns).saturating_mul(size)
+        } else {
+            size.saturating_mul(classes).saturating_add(2 * problem.points().matrix().bytes())
         }
     }
 
@@ -44,9 +45,10 @@ impl Preconditioner {
         probabilities: &[f64],
         poll: &mut dyn FnMut() -> ControlFlow<Stop>,
     ) -> ControlFlow<Stop, Option<Self>> {
-        match problem.points().matrix().columns() < FEW_COLUMNS {
-            true => factors(problem, probabilities, poll),
-            false => diagonal(problem, probabilities, poll),
+        if problem.points().matrix().columns() < FEW_COLUMNS {
+            factors(problem, probabilities, poll)
+        } else {
+            diagonal(problem, probabilities, poll)
         }
     }
 
@@ -94,9 +96,10 @@ fn factors(
     let wanted = (ROWS_A_COLUMN * size).max(LEAST_ROWS);
     // Spread evenly over the rows, but in no step with a period that they may have.
     let count = problem.len();
-    let places: Vec<usize> = match count > 2 * wanted {
-        true => (0..wanted).map(|k| k * count / wanted + (k * 7919) % (count / wanted)).collect(),
-        false => (0..count).collect(),
+    let places: Vec<usize> = if count > 2 * wanted {
+        (0..wanted).map(|k| k * count / wanted + (k * 7919) % (count / wanted)).collect()
+    } else {
+        (0..count).collect()
     };
     let rows: Vec<usize> = places.iter().map(|&i| problem.rows()[i]).collect();
     let scale = count as f64 / places.len() as f64;

@@ -27,9 +27,10 @@ pub(super) fn task(kind: SolverKind, problem: &MarginProblem<'_>) -> Result<(), 
         true => format!("does {name} with the linear kernel only, not {kernel}"),
         false => format!("tells classes apart: it does no {name}"),
     };
-    let solvers = match problem.kernel().is_linear() && !ball {
-        true => "primal-newton, dual-ascent, smo or block-smo",
-        false => "smo or block-smo",
+    let solvers = if problem.kernel().is_linear() && !ball {
+        "primal-newton, dual-ascent, smo or block-smo"
+    } else {
+        "smo or block-smo"
     };
     Err(refuse(kind, &what, &format!("choose the solver {solvers}, or auto")))
 }

@@ -19,33 +19,36 @@ use crate::control::Stop;
 use crate::data::stored::{SparseRows, Stored, StoredRows, on_stored_rows};
 use crate::data::{Matrix, Values};
 use crate::workers::Workers;
-use blocks::{Blocks, Lie};
+use blocks::{BlockOccupancy, Blocks};
 
 /// Rows that are multiplied at a time.
 const BLOCK: usize = 512;
-/// Blocks that one partial sum covers.
+/// Blocks of rows in one partial sum.
 const BLOCKS: usize = 8;
-/// Up to this many columns, threads share out rows; beyond it, columns of S.
+/// The most columns for which threads share out rows. For more columns they share out columns of S.
 const FEW_COLUMNS: usize = 192;
-/// Up to this many columns, sparse rows are added one by one to a matrix that stays in the processor's cache.
+/// The most columns for which sparse rows are added one by one to a matrix that stays in the cache.
 const NARROW: usize = 512;
-/// Rows between two questions to the caller then, and entries of S that it takes to make a part of them pay.
+/// Rows between two polls when S is narrow.
 const ROWS_A_POLL: usize = 1 << 20;
+/// Products for each entry of S from which on a thread gets a matrix of its own, because adding the matrices up then costs little.
 const PRODUCTS_AN_ENTRY: usize = 16;
 /// Columns of S that one thread works on at a time.
 const TILE: usize = 64;
-/// Partial sums formed between two questions to the caller.
+/// Partial sums between two polls.
 const SUMS_A_POLL: usize = 8;
-/// Sparse rows with fewer entries than this part of the columns are multiplied entry by entry.
+/// The largest part of the columns that may have an entry for sparse rows to be multiplied entry by entry.
 const CROWDED: f64 = 0.2;
+/// [`CROWDED`] when S is narrow.
 const CROWDED_WHEN_NARROW: f64 = 0.4;
-/// Rows that one thread spreads out at a time.
+/// Rows that one thread copies to dense ones at a time.
 const ROWS_A_CHUNK: usize = 32;
 
-/// Entries that a block of columns must hold, in the mean, for blocks to be quicker than single entries; and the part of all pairs of
-/// blocks up to which they are quicker than whole rows.
+/// The fewest entries of a block of columns, in the mean, for which blocks are faster than single entries.
 const ENTRIES_A_BLOCK: f64 = 2.0;
+/// [`ENTRIES_A_BLOCK`] when S is narrow.
 const ENTRIES_A_BLOCK_WHEN_NARROW: f64 = 2.5;
+/// The largest part of all pairs of blocks that may hold entries for blocks to be faster than whole rows.
 const PAIRS_OF_BLOCKS: f64 = 0.5;
 
 /// Ways to sum up outer products.
@@ -53,9 +56,9 @@ const PAIRS_OF_BLOCKS: f64 = 0.5;
 enum Way {
     /// Sparse rows, entry by entry, each thread into a matrix of its own.
     Narrow,
-    /// Rows in blocks of columns, those without an entry left out, each thread into a matrix of its own.
+    /// Blocks of columns, empty ones left out, each thread into a matrix of its own.
     NarrowBlocks,
-    /// The same, each thread into columns of its own.
+    /// Blocks of columns, empty ones left out, each thread into columns of its own.
     Blocks,
     /// Sparse rows, entry by entry, each thread into columns of its own.
     Entries,
@@ -65,13 +68,13 @@ enum Way {
     Tiles,
 }
 
-/// What (MX.2) is a sum over.
+/// The rows and weights of the sum (MX.2).
 pub(super) struct Scatter<'a> {
-    /// The numbers.
+    /// The matrix that holds the rows.
     pub(super) matrix: &'a Matrix,
     /// The rows' places in the matrix.
     pub(super) rows: &'a [usize],
-    /// One a row, 0 or more. Rows of weight 0 cost nothing.
+    /// The weight of each row, 0 or more. Rows of weight 0 are left out.
     pub(super) weights: &'a [f64],
     /// Whether a column of ones is appended.
     pub(super) constant: bool,
@@ -171,25 +174,25 @@ impl Scatter<'_> {
         ControlFlow::Continue(sum)
     }
 
-    /// The way that takes least time, by the storage of the rows and where their entries lie.
+    /// The fastest way, by how the rows are stored and where their entries occupancy.
     fn way(&self) -> Way {
         let size = self.size();
         let sparse = matches!(self.matrix, Matrix::Sparse(_));
         let cells = self.matrix.rows() as f64 * self.matrix.columns() as f64;
         let density = self.matrix.entries() as f64 / cells.max(1.0);
         let crowded = density > CROWDED;
-        // To take centres off the sum of many entries would cost digits.
+        // Subtracting centres from a sum of many entries would lose digits.
         let narrow = sparse && size <= NARROW && (!crowded || density <= CROWDED_WHEN_NARROW && self.centres.is_none());
         if narrow {
-            let lie = Lie::of(self);
-            let pays = lie.entries >= ENTRIES_A_BLOCK_WHEN_NARROW * lie.blocks;
+            let occupancy = BlockOccupancy::of(self);
+            let pays = occupancy.entries >= ENTRIES_A_BLOCK_WHEN_NARROW * occupancy.blocks;
             return if pays { Way::NarrowBlocks } else { Way::Narrow };
         }
         if size > FEW_COLUMNS {
-            let lie = Lie::of(self);
-            let crowded = lie.entries > CROWDED * size as f64 && self.centres.is_some();
-            let part = lie.blocks / lie.all as f64;
-            let pays = !sparse || lie.entries >= ENTRIES_A_BLOCK * lie.blocks;
+            let occupancy = BlockOccupancy::of(self);
+            let crowded = occupancy.entries > CROWDED * size as f64 && self.centres.is_some();
+            let part = occupancy.blocks / occupancy.all as f64;
+            let pays = !sparse || occupancy.entries >= ENTRIES_A_BLOCK * occupancy.blocks;
             if pays && !crowded && part * part <= PAIRS_OF_BLOCKS {
                 return Way::Blocks;
             }
@@ -214,7 +217,7 @@ impl Scatter<'_> {
         }
     }
 
-    /// Entries that are left out do not know of a centre: takes `Σ_k weight_k m_k m_k′` off the sum of raw rows.
+    /// Turns a sum of raw rows into one of centred rows: subtracts `Σ_k weight_k m_k m_k′`.
     fn take_centres_off(&self, sum: &mut Mat<f64>) {
         let Some((groups, centres)) = self.centres else { return };
         let mut mass = vec![0.0; centres.len()];
@@ -228,7 +231,7 @@ impl Scatter<'_> {
                             (*first + column..centre.len()).for_each(|row| tile[(row, column)] -= factor * centre[row]);
                         }
                     }
-                    // What is left of a column without spread is rounding.
+                    // A column without spread would keep rounding errors.
                     let (square, place) = (tile[(*first + column, column)], *first + column);
                     let size: f64 =
                         centres.iter().zip(&mass).map(|(centre, mass)| mass * centre[place] * centre[place]).sum();
@@ -253,7 +256,7 @@ impl Scatter<'_> {
         });
     }
 
-    /// How many matrices pay for so many rows.
+    /// How many threads get a matrix of their own for this many rows.
     fn parts(&self, rows: usize) -> usize {
         let (size, constant) = (self.size(), usize::from(self.constant));
         let entries = self.matrix.entries() / self.matrix.rows().max(1) + constant;
@@ -296,7 +299,7 @@ impl Scatter<'_> {
         let Matrix::Sparse(csr) = self.matrix else { return };
         let (offsets, indices) = (csr.offsets(), csr.indices());
         let mut tiles = column_tiles(sum);
-        // The first tiles have the longest columns: a thread that takes neighbours shall have long and short ones.
+        // The first tiles have the longest columns. Long and short ones alternate, so that every thread gets about the same work.
         let count = tiles.len();
         tiles.sort_by_key(|(first, _)| (first / TILE).min(count - 1 - first / TILE));
         self.workers.fill_chunks(&mut tiles, 1, |_, tile| {

@@ -3,7 +3,7 @@
 use super::StreamingSgd;
 use crate::error::Error;
 
-/// What is known of rows that a model was made of elsewhere.
+/// The rows that another training made a model of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Before {
     /// How many they were.
@@ -13,9 +13,8 @@ pub struct Before {
 }
 
 impl StreamingSgd {
-    /// Begins at a model instead of at 0, as if its rows had been learnt one by one and each had left the weights at it: the steps are as
-    /// short as they are after so many rows, and the average, where there is one, is the model. One list of weights and one bias
-    /// a machine.
+    /// Begins at a model instead of at 0, as if its rows had been learnt and had led to these weights: steps are as short as after that many rows,
+    /// and the average, if there is one, is the model. Takes one list of weights and one bias for each machine.
     ///
     /// # Errors
     /// When rows have been learnt, no classes were declared, lengths differ, or a number is not finite.
@@ -46,7 +45,7 @@ impl StreamingSgd {
         self.columns = columns;
         (self.steps, self.learnt, self.squares) = (before.rows, before.rows, before.squares);
         let time = before.rows as f64;
-        // Σ (t − t₀) over the steps behind, (ST.4)
+        // Σ (t − t₀) of (ST.4), over the steps so far.
         let counted =
             self.params.average_from.map(|from| (time - from as f64).max(0.0)).map_or(0.0, |k| 0.5 * k * (k + 1.0));
         for ((machine, line), &bias) in self.machines.iter_mut().zip(weights).zip(biases) {

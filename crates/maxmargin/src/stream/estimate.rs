@@ -1,8 +1,8 @@
-//! How well rows are predicted while they stream by.
+//! How well rows of a stream are predicted.
 
 use serde::{Deserialize, Serialize};
 
-/// About so many rows are recent.
+/// The rows, about, that count as recent.
 pub const WINDOW_ROWS: u64 = 16 * BUCKET_ROWS;
 /// Rows that are forgotten at a time.
 const BUCKET_ROWS: u64 = 1024;
@@ -42,7 +42,7 @@ impl Estimate {
     }
 }
 
-/// An estimate over all rows, and over the recent ones, which are kept in a few heaps.
+/// An estimate over all rows, and over the recent ones, which are kept in a few buckets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Window {
     all: Estimate,

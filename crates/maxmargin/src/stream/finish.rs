@@ -9,13 +9,13 @@ use crate::model::{Machine, Model, ModelParts, Multiclass};
 use crate::problem::Task;
 use crate::training::Penalty;
 
-/// Why there is no certificate.
+/// The reason that stands in the place of a certificate.
 const NO_CERTIFICATE: &str = "rows that stream by leave no dual variables behind, and without them the distance from the \
                               optimum is not known; verify finds it where the rows fit into memory";
 
 impl StreamingSgd {
-    /// The model as it is now: the average (ST.4), or the last w where none is asked for. Rows that wait for their batch to
-    /// fill have no part in it.
+    /// The model at this moment: the average (ST.4), or the last w where no average is asked for. Rows that wait for their batch to fill are
+    /// not in it.
     ///
     /// # Errors
     /// When no rows have been learnt, or a weight is not finite.
@@ -60,7 +60,7 @@ impl StreamingSgd {
             penalty: Penalty::Lambda(lambda),
             norm: crate::problem::Norm::L2,
             solver: "sgd".into(),
-            // Nothing was asked for, and nothing is promised.
+            // No tolerance was asked for, and none is met.
             tolerance: f64::MAX,
             multiclass,
             classes: self.classes.clone(),

@@ -13,9 +13,8 @@
 //! η = 1/(L r² √(1 + t/10⁵) + μ t),   L = 1, 2, ¼ for hinge, squared and logistic loss          (ST.2)
 //! w ← (1 − ημ) w + Σ g_i y_i x_i
 //! ```
-//! η begins where a step is safe for a row of usual length, falls as the average wants it, and ends as `1/(μt)`, the rate
-//! that a penalty of this size allows. g_i is not the gradient at the old margin z_i but that at the new one, so that no
-//! row, however long, is carried beyond where its own loss wants it:
+//! η begins as large as is safe for a row of usual length, then falls, and ends as `1/(μt)`, the rate that the penalty allows. g_i is the
+//! gradient at the new margin, not at the old margin z_i, so that even a very long row does not overshoot the minimum of its own loss:
 //! ```text
 //! g = (η c/B) (−ℓ′(z + g q)),   q = ‖x‖² and the bias                                         (ST.3)
 //! hinge:     g = min(ηc/B, (1 − z)/q)
@@ -26,7 +25,7 @@
 //! length.
 //!
 //! # Average
-//! The model is the mean of w over the steps, step t with weight `t − t₀`, which forgets where it began:
+//! The model is the mean of w over the steps, with weight `t − t₀` for step t, so that the first steps soon count little:
 //! ```text
 //! w̄ = Σ_t (t − t₀) w_t / Σ_t (t − t₀),   t > t₀                                               (ST.4)
 //! ```
@@ -36,14 +35,13 @@
 //! learnt, and predicted by the average.
 //!
 //! # Cost
-//! A row costs its entries that are not zero, times the machines: w is kept as a number times a vector, and its sum as another
-//! vector (see `weights.rs`). Memory: two vectors a machine.
+//! Time for a row: its entries times the machines, because w is kept as a number times a vector, and its sum as another vector
+//! (`weights.rs`). Memory: two vectors for each machine.
 //!
 //! # When to use
-//! Data that does not fit into memory, or never ends. Rows should come in random order: of rows that come sorted, or each
-//! much like the one before, the last ones count too much, and progressive validation looks better than it is. There is no
-//! certificate: the dual variables that would give one are as
-//! many as the rows.
+//! Data that does not fit into memory, or never ends. Rows should come in random order. If they come sorted, or each is much like the one
+//! before, the last rows count too much and progressive validation looks too good. There is no certificate: it would need a dual variable
+//! for every row.
 //!
 //! # References
 //! L. Bottou, Stochastic gradient descent tricks, 2012. S. Lacoste-Julien, M. Schmidt and F. Bach, A simpler approach to
@@ -103,7 +101,7 @@ const SLOWING_STEPS: f64 = 1e5;
 #[derive(Clone, Debug)]
 pub struct StreamingSgd {
     params: StreamParams,
-    /// The labels, sorted; none until the first block.
+    /// The labels, sorted; empty before the first block.
     classes: Vec<Label>,
     names: Option<Vec<String>>,
     columns: usize,
@@ -118,9 +116,9 @@ pub struct StreamingSgd {
     weight: [f64; 2],
     /// Passes begun before this one.
     passes: u64,
-    /// Rows of this pass, those of weight 0 too.
+    /// Rows of this pass, including those of weight 0.
     rows: u64,
-    /// Rows of this pass that have weight.
+    /// Rows of this pass with a weight above 0.
     seen: u64,
     /// Rows of the longest pass.
     longest: u64,
@@ -131,15 +129,15 @@ pub struct StreamingSgd {
     /// Rows and trace of the pass before.
     last_pass: Option<(u64, u64)>,
     batch: Batch,
-    /// Room for one row.
+    /// Memory for the entries of one row.
     entries: Vec<(u32, f64)>,
 }
 
-/// Rows that wait for their step.
+/// Rows of a batch that wait for their step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Batch {
     rows: Vec<BatchRow>,
-    /// The entries of all of them, one after the other.
+    /// The entries of all rows, one row after the other.
     indices: Vec<u32>,
     values: Vec<f64>,
     /// f(x) of each machine when the row came, row after row.
@@ -152,7 +150,7 @@ struct BatchRow {
     weight: f64,
     /// ‖x‖²
     square: f64,
-    /// How many entries are its own.
+    /// How many entries the row has.
     entries: usize,
 }
 
@@ -222,12 +220,12 @@ impl StreamingSgd {
         self.rows
     }
 
-    /// What tells the rows of this pass so far from others; see [`RowTrace`].
+    /// A hash of the rows of this pass so far; see [`RowTrace`].
     pub fn trace(&self) -> u64 {
         self.trace
     }
 
-    /// The estimate from rows predicted before they were learnt, by the last w: all of them.
+    /// The estimate over all rows, each predicted by the last w before it was learnt.
     pub fn progressive(&self) -> Estimate {
         self.window.all()
     }
@@ -237,18 +235,18 @@ impl StreamingSgd {
         self.window.recent()
     }
 
-    /// The estimate from the rows that are held out, by the average as it was when they came: those of this pass, or of the one
-    /// before while this one has none.
+    /// The estimate over held-out rows, each predicted by the average when it came: those of this pass, or of the one before while this one
+    /// has none.
     pub fn held_out(&self) -> Estimate {
         if self.held_out[0].rows > 0 { self.held_out[0] } else { self.held_out[1] }
     }
 
-    /// Bytes of memory for so many columns and machines.
+    /// Bytes of memory for this many columns and machines.
     pub fn bytes(columns: usize, machines: usize) -> u64 {
         16 * columns as u64 * machines as u64
     }
 
-    /// Learns the rows of a data set. The first one says which labels there are, where they were not declared.
+    /// Learns the rows of a data set. The first call determines the labels, unless they were declared.
     ///
     /// # Errors
     /// When a label is new, the columns' names are others than before, or as [`StreamingSgd::partial_fit`] does.
@@ -256,7 +254,7 @@ impl StreamingSgd {
         self.learn_rows(data, 0..data.rows())
     }
 
-    /// [`StreamingSgd::learn`] of some rows: a block can be learnt in parts, with a look around between them.
+    /// [`StreamingSgd::learn`] for some rows, so that a caller can poll between the parts of a block.
     ///
     /// # Errors
     /// As [`StreamingSgd::learn`].
@@ -314,8 +312,8 @@ impl StreamingSgd {
         Ok(labels.codes().iter().map(|&code| places[code as usize].unwrap_or(0)).collect())
     }
 
-    /// Learns rows whose labels are given as places among the classes, which must have been declared. A row of weight 0 is as
-    /// good as absent. The columns may be more than before: new ones begin at 0.
+    /// Learns rows whose labels are given as places among the declared classes. A row of weight 0 changes nothing. There may be more columns
+    /// than before; new ones begin at 0.
     ///
     /// # Errors
     /// When lengths differ, a place or weight is out of range, no classes are known, or a row is too long to compute with; rows
@@ -418,7 +416,7 @@ impl StreamingSgd {
         Ok(())
     }
 
-    /// The step of the rows that wait for one.
+    /// Makes the step of the waiting rows.
     fn step(&mut self) {
         let mut batch = std::mem::take(&mut self.batch);
         let loss = self.params.loss;
@@ -459,7 +457,7 @@ impl StreamingSgd {
                 machine.count((self.steps - from) as f64); // (ST.4)
             }
         }
-        // Its memory is used again.
+        // Keeps the memory for the next batch.
         batch.rows.clear();
         batch.indices.clear();
         batch.values.clear();
@@ -467,12 +465,12 @@ impl StreamingSgd {
         self.batch = batch;
     }
 
-    /// Whether the rows of this pass, which is at its end, were those of the pass before, or there was none.
+    /// Whether this pass, which is at its end, had the rows of the pass before. `true` for the first pass.
     pub fn is_same_pass(&self) -> bool {
         self.last_pass.is_none_or(|last| last == (self.rows, self.trace))
     }
 
-    /// Ends a pass over the data: rows that wait for a step get it, and rows are counted from 1 again.
+    /// Ends a pass over the data: makes the step of waiting rows, and counts rows from 1 again.
     pub fn end_pass(&mut self) {
         if !self.batch.rows.is_empty() {
             self.step();
@@ -512,14 +510,14 @@ fn sign(classes: usize, machine: usize, class: u32) -> f64 {
     if class == positive { 1.0 } else { -1.0 }
 }
 
-/// The rows of a pass as one number: those that are skipped after an interrupt must be those that were learnt before it.
+/// A hash of the rows of a pass. After an interrupt it tells whether the rows that are skipped are those that were learnt.
 ///
-/// Not safe against anybody who wants it to fail; it finds a file that was mixed up with another.
+/// It finds a file that was mixed up with another. It is not safe against an attacker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowTrace {
     /// Rows so far.
     pub rows: u64,
-    /// The number.
+    /// The hash.
     pub value: u64,
 }
 
@@ -548,7 +546,7 @@ impl RowTrace {
     }
 }
 
-/// A trace with one row more.
+/// The hash after one more row.
 fn traced(trace: u64, entries: &[(u32, f64)], square: f64, class: u32, weight: f64) -> u64 {
     let (last, value) = entries.last().copied().unwrap_or((0, 0.0));
     let numbers = [

@@ -1,4 +1,4 @@
-//! What a stream is learnt with, and the one place where ranges are tested.
+//! The parameters of a stream, and the only place that checks their ranges.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use crate::data::{Label, Labels};
 use crate::error::Error;
 use crate::problem::{Bias, Loss};
 
-/// What to learn, not yet checked. Plain, public, `Default`.
+/// The parameters of a stream, not yet checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamParams {
-    /// The labels, in any order; none takes those of the first block. More than two are told apart one against the rest.
+    /// The labels, in any order; empty means those of the first block. More than two are told apart one against the rest.
     pub classes: Vec<Label>,
     /// The loss.
     pub loss: Loss,
@@ -18,11 +18,11 @@ pub struct StreamParams {
     pub bias: Bias,
     /// λ of (ST.1).
     pub lambda: f64,
-    /// Rows that a step looks at.
+    /// Rows of a step.
     pub batch: usize,
     /// Steps before the average begins; `None` makes the last w the model.
     pub average_from: Option<u64>,
-    /// Every so-many-th row is held out: never learnt, but predicted.
+    /// With `Some(k)` every k-th row is held out: predicted and never learnt.
     pub hold_out: Option<u64>,
 }
 

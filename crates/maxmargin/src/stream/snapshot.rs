@@ -1,4 +1,4 @@
-//! Where a stream was: all that the next row's step depends on.
+//! The state of a stream: everything that the next step depends on.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,12 @@ use super::{Batch, Estimate, StreamParams, StreamingSgd};
 use crate::data::Label;
 use crate::error::Error;
 
-/// Where a stream was. A learner made of it goes on to the same bits as one that was never disturbed.
+/// The state of a stream. A learner made from it reaches the same bits as one that was never interrupted.
 #[derive(Clone, Debug)]
 pub struct StreamSnapshot {
     /// Everything but the long vectors.
     pub state: StreamState,
-    /// Two vectors a machine, one number a column each.
+    /// Two vectors for each machine, with one number for each column.
     pub vectors: Vec<Vec<f64>>,
 }
 
@@ -48,7 +48,7 @@ impl StreamState {
 }
 
 impl StreamingSgd {
-    /// Where the stream is.
+    /// The present state.
     pub fn snapshot(&self) -> StreamSnapshot {
         let vectors = self.machines.iter().flat_map(|machine| [machine.direction.clone(), machine.late.clone()]);
         StreamSnapshot {
@@ -76,7 +76,7 @@ impl StreamingSgd {
         }
     }
 
-    /// A learner that goes on from there.
+    /// A learner that goes on from a state.
     ///
     /// # Errors
     /// When the parts do not fit each other.

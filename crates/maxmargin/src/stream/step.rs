@@ -2,7 +2,7 @@
 
 use crate::problem::Loss;
 
-/// The most steps for the logistic loss: a few of Newton's, and halvings where a row is so long that these miss.
+/// The most steps for logistic loss: a few of Newton's method, or halvings for rows so long that these miss.
 const MOST_STEPS: usize = 100;
 
 /// g of (ST.3) for a row of margin `z` and squared length `q`, with `rate = ηc/B`.

@@ -1,18 +1,18 @@
-//! One machine's w and b, and their average, at the cost of a row's entries a step.
+//! One machine's w and b, and their average. A step costs the entries of its row.
 //!
 //! ```text
 //! w = s v                      a decay changes s alone
 //! Σ_t a_t w_t = A v − u        A = Σ a_t s_t,  u = Σ A_before Δv        (ST.5)
 //! ```
 //!
-//! u makes good that v was smaller when the weights a_t counted so far were added to A.
+//! u corrects A v for the steps that were counted before v reached its present value.
 
 use serde::{Deserialize, Serialize};
 
-/// Below this, s becomes 1 again and v takes what it was.
+/// The least s. Below it v is multiplied by s, and s becomes 1 again.
 const SMALLEST_SCALE: f64 = 1e-6;
 
-/// w, b, and their sums. Vectors are saved elsewhere.
+/// w, b, and their sums. The vectors are not serialised here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Weights {
     /// s
@@ -48,7 +48,7 @@ impl Weights {
         }
     }
 
-    /// All but the vectors.
+    /// A copy without the vectors.
     pub(super) fn without_vectors(&self) -> Self {
         let &Weights { scale, total, counted, bias, bias_sum, errors, .. } = self;
         Weights { scale, total, counted, bias, bias_sum, errors, direction: Vec::new(), late: Vec::new() }

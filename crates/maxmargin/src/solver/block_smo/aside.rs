@@ -1,30 +1,30 @@
-//! Of which α the u of a row is that was set aside: what has moved since is all that it lacks.
+//! Remembers, for each row set aside, the α its u was computed from, so that only later changes have to be added.
 //!
 //! ```text
 //! u_k(α') = u_k(α) + Σ_j s_j (α'_j − α_j) K_jk                                                       (B.3)
 //! ```
 
-/// How many α are remembered; the oldest is forgotten first, and u of its rows is then computed from 0.
+/// How many α are remembered. The oldest is forgotten first; u of its rows is then computed from 0.
 const MOST: usize = 4;
 
-/// The α of rows that were set aside, by row.
+/// For each row set aside, the α that its u was computed from.
 #[derive(Clone, Debug)]
-pub(super) struct Aside {
-    /// One more than the place in `pasts`, 0 for none.
+pub(super) struct PastAlpha {
+    /// For each row one more than the place of its α in `pasts`; 0 for none.
     past_of: Vec<usize>,
-    /// The oldest first.
+    /// The remembered α, the oldest first.
     pasts: Vec<Vec<f64>>,
 }
 
-impl Aside {
+impl PastAlpha {
     pub(super) fn new(rows: usize) -> Self {
-        Aside { past_of: vec![0; rows], pasts: Vec::new() }
+        PastAlpha { past_of: vec![0; rows], pasts: Vec::new() }
     }
 
-    /// `None` when the parts do not belong together.
+    /// The parts of a snapshot; `None` when they do not belong together.
     pub(super) fn of_parts(past_of: Vec<usize>, pasts: Vec<Vec<f64>>) -> Option<Self> {
         let fits = pasts.len() <= MOST && past_of.iter().all(|&past| past <= pasts.len());
-        fits.then_some(Aside { past_of, pasts })
+        fits.then_some(PastAlpha { past_of, pasts })
     }
 
     pub(super) fn past_of(&self) -> &[usize] {
@@ -35,7 +35,7 @@ impl Aside {
         &self.pasts
     }
 
-    /// From now on, u of these rows is of this α.
+    /// Remembers that u of these rows was computed from this α.
     pub(super) fn note(&mut self, rows: impl Iterator<Item = usize>, alpha: &[f64]) {
         if self.pasts.len() == MOST {
             self.pasts.remove(0);
@@ -45,7 +45,7 @@ impl Aside {
         rows.for_each(|row| self.past_of[row] = self.pasts.len());
     }
 
-    /// Rows by the α that their u is of, `None` where that is forgotten.
+    /// Rows grouped by the α that their u was computed from; `None` where that is forgotten.
     pub(super) fn groups(&self, rows: &[usize]) -> Vec<(Option<&[f64]>, Vec<usize>)> {
         let of = |past: usize| rows.iter().copied().filter(|&row| self.past_of[row] == past).collect();
         let pasts = self.pasts.iter().map(|past| Some(&past[..]));
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn the_oldest_is_forgotten_first() {
-        let mut aside = Aside::new(6);
+        let mut aside = PastAlpha::new(6);
         for k in 0..5 {
             aside.note(std::iter::once(k), &[k as f64]);
         }
@@ -68,7 +68,7 @@ mod tests {
         let expected: [(Option<&[f64]>, Vec<usize>); 3] =
             [(None, vec![0, 5]), (Some(&[1.0]), vec![1]), (Some(&[3.0]), vec![3])];
         assert_eq!(groups, expected);
-        assert!(Aside::of_parts(aside.past_of().to_vec(), aside.pasts().to_vec()).is_some());
-        assert!(Aside::of_parts(vec![2], vec![vec![0.0]]).is_none());
+        assert!(PastAlpha::of_parts(aside.past_of().to_vec(), aside.pasts().to_vec()).is_some());
+        assert!(PastAlpha::of_parts(vec![2], vec![vec![0.0]]).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! The small problem inside: a block of variables whose kernel values are all at hand.
+//! The inner problem: a block of variables whose kernel values are all in memory.
 
 use pulp::{Simd, WithSimd};
 
@@ -6,19 +6,19 @@ use super::rows::add_rows;
 use crate::problem::{Coupling, pair_curvature};
 use crate::simd::Real;
 
-/// Curvatures below this are taken for this.
+/// The least curvature of a step; smaller ones are replaced by it.
 const TINY: f64 = 1e-12;
 
-/// Steps from which on a segment is taken to have no end: with them v would soon be no number.
+/// The step from which on a segment counts as endless. Longer steps would soon make v infinite.
 const HUGE: f64 = 1e100;
 
-/// Variables that are looked at together: of a maximum it is first known in which span it is. Rows are padded to a multiple.
+/// Variables in a span. A search for a maximum first finds its span. Rows are padded to a multiple of it.
 const SPAN: usize = 64;
 
-/// The one span of a block of up to this many variables. It holds as many numbers as the widest vector register does in single precision.
+/// The span of a block of at most this many variables: the numbers of the widest vector register in single precision.
 pub(super) const FEW: usize = 16;
 
-/// Rows and columns that are turned round at a time: as many numbers as one line of the cache has. A group of rows is a multiple.
+/// Rows and columns of the squares that are transposed at a time: the numbers of one cache line. A group of rows is a multiple of it.
 const SQUARE: usize = 8;
 
 /// A block of variables of (D.1), the others held fixed, as signed coefficients `c_k = s_k α_k`
@@ -27,12 +27,13 @@ const SQUARE: usize = 8;
 /// min  ½ c′Kc + ½ Σ ridge_k c_k² − Σ t_k c_k + Σ kink_k |c_k|,   low_k ≤ c_k ≤ high_k                 (B.6)
 /// ```
 ///
-/// Its state is `v_k = t_k − u_k − ridge_k c_k`, minus the slope of what is smooth: coefficients that can grow want a large one, those
-/// that can shrink a small one. A kink is the half width ε of a regression's tube, where both sides of a row are one coefficient.
+/// Its state is `v_k = t_k − u_k − ridge_k c_k`, minus the slope of the smooth part. Growing a coefficient with a large v and shrinking one
+/// with a small v lowers the objective. A kink is the half width ε of a regression's tube, where both variables of a row are one
+/// coefficient.
 pub(super) struct Block<T> {
     size: usize,
     stride: usize,
-    /// `K[k][l]`, rows of `stride`.
+    /// `K[k][l]` at `k * stride + l`.
     pub(super) kernel: Vec<T>,
     pub(super) value: Vec<f64>,
     pub(super) coefficient: Vec<f64>,
@@ -40,32 +41,32 @@ pub(super) struct Block<T> {
     pub(super) high: Vec<f64>,
     pub(super) kink: Vec<f64>,
     pub(super) ridge: Vec<f64>,
-    /// Whether a variable is part of the second sum, where there are two.
+    /// Whether a variable belongs to the second of two sums held fixed.
     pub(super) second: Vec<bool>,
     /// `K_kk + ridge_k`, in the precision of the kernel values.
     diagonal: Vec<f32>,
-    /// For each sum that is held fixed; the first one where there is one or none.
+    /// One for each sum held fixed; only the first is used where there is one sum or none.
     ways: [Ways; 2],
     /// Whether there are two sums.
     by_sign: bool,
 }
 
-/// What a kink adds to v where a coefficient grows, `v + up`, and to −v where it shrinks, `down − v`; −∞ where it cannot, also where it is
-/// in another sum.
+/// Where each coefficient of a sum can go. One that grows gains `v + up`, one that shrinks `down − v`: both contain its kink, and are −∞
+/// where it cannot go or belongs to the other sum.
 #[derive(Default)]
 struct Ways {
     up: Vec<f64>,
     down: Vec<f64>,
 }
 
-/// What became of a block.
+/// How the search within a block ended.
 pub(super) struct Outcome {
     pub(super) steps: u64,
-    /// A step had no end.
+    /// Whether a step had no end, so that the objective has no lower bound.
     pub(super) unbounded: bool,
 }
 
-/// The variable with the largest v of those that can go up, and minus the least v of those that can go down.
+/// The variable with the largest v among those that can go up, its v, and minus the least v among those that can go down.
 #[derive(Clone, Copy)]
 struct Extremes {
     place: usize,
@@ -79,7 +80,7 @@ impl Extremes {
     }
 }
 
-/// A pair that moves: `up` along its sign, `down` against it.
+/// A pair that moves: the coefficient of `up` grows, that of `down` shrinks.
 #[derive(Clone, Copy)]
 struct Step {
     up: usize,
@@ -87,7 +88,7 @@ struct Step {
     size: f64,
 }
 
-/// [`Block::solve`], with the instructions of the machine.
+/// [`Block::solve`], compiled for the vector instructions of the machine.
 struct Solve<'a, T> {
     block: &'a mut Block<T>,
     coupling: Coupling,
@@ -130,17 +131,17 @@ impl<T: Real> Block<T> {
         }
     }
 
-    /// How long a row of the block's kernel values is, for a block of this size.
+    /// The numbers of a row of kernel values in a block of this size, padding included.
     pub(super) fn stride(size: usize) -> usize {
         size.next_multiple_of(SPAN)
     }
 
-    /// Makes room for a block of this size; the caller then fills in all that is open.
+    /// Makes room for a block of this size. The caller then fills in all public fields.
     pub(super) fn resize(&mut self, size: usize) {
         self.resize_to(size, Self::stride(size));
     }
 
-    /// [`Block::resize`] for at most [`FEW`] variables. Its rows are too short for panels of kernel values.
+    /// [`Block::resize`] for at most [`FEW`] variables, with rows too short for panels of kernel values.
     pub(super) fn resize_to_few(&mut self, size: usize) {
         self.resize_to(size, FEW);
     }
@@ -162,13 +163,13 @@ impl<T: Real> Block<T> {
         self.size
     }
 
-    /// Fills in what lies below the diagonal from what lies above, group of rows by group.
+    /// Copies the kernel values above the diagonal to their places below it, one group of rows at a time.
     pub(super) fn mirror(&mut self, group: usize) {
         let stride = self.stride;
         for first in (group..self.size).step_by(group) {
             let (above, below) = self.kernel.split_at_mut(first * stride);
             for start in (0..first).step_by(group) {
-                // Small squares: a stride of a power of two puts all rows of a column into the same few places of the cache.
+                // Small squares, because with a stride of a power of two the rows of a column share a few places of the cache.
                 for row in (first..(first + group).min(self.size)).step_by(SQUARE) {
                     let rows = SQUARE.min(self.size - row);
                     for column in (start..start + group).step_by(SQUARE) {
@@ -184,7 +185,7 @@ impl<T: Real> Block<T> {
         }
     }
 
-    /// `sums[k] = Σ_l c_l K[l][k]` for each k; numbers without a meaning beyond the last.
+    /// `sums[k] = Σ_l c_l K[l][k]` for each variable k; arbitrary numbers in the padding.
     pub(super) fn products(&self, sums: &mut [f64]) {
         sums.fill(0.0);
         let coefficients = self.coefficient[..self.size].iter().enumerate().filter(|(_, c)| **c != 0.0);
@@ -246,7 +247,7 @@ impl<T: Real> Block<T> {
         0.5 * (level(&self.ways[0]) - level(&self.ways[1]))
     }
 
-    /// Finds out where each coefficient can go.
+    /// Computes the [`Ways`] of all coefficients.
     fn find_ways(&mut self, coupling: Coupling) {
         self.by_sign = coupling == Coupling::BySign;
         let sums = if self.by_sign { 2 } else { 1 };
@@ -263,26 +264,26 @@ impl<T: Real> Block<T> {
     fn note_bounds(&mut self, k: usize) {
         let (coefficient, kink) = (self.coefficient[k], self.kink[k]);
         let ways = &mut self.ways[usize::from(self.by_sign && self.second[k])];
-        // Towards 0 a kink helps, away from it it is in the way.
+        // A kink adds to the gain of a move towards 0 and takes from that of a move away from 0.
         let up = if coefficient < 0.0 { kink } else { -kink };
         let down = if coefficient > 0.0 { kink } else { -kink };
         ways.up[k] = if coefficient < self.high[k] { up } else { f64::NEG_INFINITY };
         ways.down[k] = if coefficient > self.low[k] { down } else { f64::NEG_INFINITY };
     }
 
-    /// Where a coefficient ends that grows: at its bound, or at a kink.
+    /// Where a growing coefficient ends: at its bound, or at its kink.
     #[inline(always)]
     pub(super) fn end_above(&self, k: usize) -> f64 {
         if self.kink[k] > 0.0 && self.coefficient[k] < 0.0 { 0.0 } else { self.high[k] }
     }
 
-    /// Where a coefficient ends that shrinks.
+    /// Where a shrinking coefficient ends: at its bound, or at its kink.
     #[inline(always)]
     pub(super) fn end_below(&self, k: usize) -> f64 {
         if self.kink[k] > 0.0 && self.coefficient[k] > 0.0 { 0.0 } else { self.low[k] }
     }
 
-    /// A step is one of the sum that violates more.
+    /// Steps of pairs. Of two sums, each step moves a pair of the one that violates more.
     #[inline(always)]
     fn solve_coupled<S: Simd, const SUMS: usize, const SPAN: usize>(
         &mut self,
@@ -312,7 +313,7 @@ impl<T: Real> Block<T> {
         Outcome { steps, unbounded: false }
     }
 
-    /// `v −= size (K_up − K_down)`, and what v is then: in one pass, since it is memory that takes the time.
+    /// `v −= size (K_up − K_down)`, and the extremes of the new v. One pass, because reading memory takes most of the time.
     #[inline(always)]
     fn advance<S: Simd, const SUMS: usize, const SPAN: usize>(
         &mut self,
@@ -356,14 +357,14 @@ impl<T: Real> Block<T> {
         for sum in 0..SUMS {
             found[sum].bottom = simd.reduce_max_f64s(bottoms[sum]);
             let Extremes { place: start, top, .. } = found[sum];
-            // Where nothing can go up, there is nothing to be found.
+            // Without a variable that can go up there is no span to search.
             let mut span = if top > f64::NEG_INFINITY { start..start + SPAN } else { 0..0 };
             found[sum].place = span.find(|&k| value[k] + ways[sum].up[k] == top).unwrap_or(start);
         }
         found
     }
 
-    /// The variable that gains most together with the one that goes up: `(v_i − v_k)² / (Q_ii + Q_kk − 2 K_ik)`, largest.
+    /// The partner k of the variable i that goes up, with the largest gain `(v_i − v_k)² / (Q_ii + Q_kk − 2 K_ik)`.
     #[inline(always)]
     fn partner<S: Simd, const SPAN: usize>(
         &self,
@@ -402,7 +403,7 @@ impl<T: Real> Block<T> {
         (start..start + SPAN).find(|&k| gain(self.value[k], down[k], self.diagonal[k], row[k]) == best)
     }
 
-    /// (D.4): the exact step along the segment, clipped; `None` when it has no end.
+    /// (D.4): the exact step along the segment, clipped to its end; `None` when it has no end.
     #[inline(always)]
     fn move_pair(&mut self, i: usize, j: usize, sum: usize) -> Option<f64> {
         let own = |k: usize| -> f64 { Into::<f64>::into(self.row(k)[k]) + self.ridge[k] };
@@ -419,7 +420,7 @@ impl<T: Real> Block<T> {
             return None;
         }
         let step = wanted.min(room);
-        // At the end of the segment the bound itself, not a sum that rounds next to it.
+        // At the end of the segment the coefficient becomes the bound itself, without the rounding of a sum.
         let ends = |room: f64| wanted >= room && room <= step;
         let after_i = if ends(room_i) { end_i } else { (before_i + step).min(end_i) };
         let after_j = if ends(room_j) { end_j } else { (before_j - step).max(end_j) };
@@ -429,7 +430,7 @@ impl<T: Real> Block<T> {
         Some(after_i - before_i)
     }
 
-    /// Without a coupled sum: the variable that gains most by itself, to its own minimum.
+    /// Steps without a coupled sum: the variable with the largest gain moves to its own minimum.
     #[inline(always)]
     fn solve_free(&mut self, tolerance: f64, most: u64) -> Outcome {
         let mut steps = 0;
@@ -476,7 +477,7 @@ impl<T: Real> Block<T> {
     }
 }
 
-/// [`add_rows`] of as many terms as sums at most; few of them need no list in memory.
+/// [`add_rows`] for an iterator of terms, at most one for each sum. Few terms need no list in memory.
 fn add_terms<'t, T: Real>(sums: &mut [f64], mut terms: impl Iterator<Item = (f64, &'t [T])>) {
     if sums.len() > FEW {
         return add_rows(sums, &terms.collect::<Vec<_>>());

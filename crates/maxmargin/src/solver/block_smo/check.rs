@@ -1,4 +1,4 @@
-//! The check before anything is claimed: on all variables, and in double precision.
+//! The check before convergence is claimed: over all variables, in double precision.
 
 use std::ops::ControlFlow;
 
@@ -9,24 +9,25 @@ use crate::control::{Control, Progress, Stop, poll_keeping};
 use crate::problem::Coupling;
 use crate::simd::Real;
 
-/// How many times the largest error that was seen a row must be off the margin to be left as it is, and the least error that
-/// is reckoned with.
+/// A row keeps its u of single precision if it is farther off the margin than this many times the largest error seen.
 const NEAR: f64 = 10.0;
+
+/// The least error of single precision that is assumed.
 const LEAST_ERROR: f64 = 1e-5;
 
-/// Rows off the margin that the error is seen at, about.
+/// About how many rows off the margin the error is measured at.
 const SAMPLE: usize = 256;
 
-/// When more rows than this part of the support vectors have moved, what is known in double precision is computed from 0: there, each
-/// kernel value serves two rows.
+/// The most rows that may have moved, as a part of the support vectors, for known sums to be updated. Beyond it they are computed from 0,
+/// where each kernel value serves two rows.
 const MOST_MOVED: f64 = 0.5;
 
-/// How often u is computed anew before `smo` takes over.
+/// How often u is computed in double precision before `smo` takes over.
 const MOST_RENEWALS: u64 = 4;
 
 impl<T: Real> Engine<'_, T> {
-    /// What looks optimal must be so for all variables, on a u that can be trusted. Breaks when it is, or when it never will
-    /// be in this precision.
+    /// Checks a point that looks optimal: over all variables, with u in double precision. Breaks when it is optimal, or with `None` when it
+    /// will never be in single precision.
     pub(super) fn check(
         &mut self,
         levels: Levels,
@@ -57,8 +58,8 @@ impl<T: Real> Engine<'_, T> {
         ControlFlow::Continue(())
     }
 
-    /// Looks at the rows that were set aside at 0: `true` when some of their variables violate, which are then active again. Those that
-    /// are support vectors are looked at by [`Engine::renew`], in double precision.
+    /// Looks at the rows that were set aside at 0 and makes those that violate active again; `true` if there are any. Support vectors that
+    /// were set aside are left to [`Engine::renew`].
     fn look_again(
         &mut self,
         levels: Levels,
@@ -72,7 +73,7 @@ impl<T: Real> Engine<'_, T> {
             }
             self.aside.note(rows.into_iter(), &self.alpha);
         }
-        // The other variable of a row that is set aside at a bound waits with it.
+        // A variable whose twin is set aside at a bound stays aside.
         let waits = |k: usize| self.twins.other(k).is_some_and(|twin| !self.active[twin] && self.alpha[twin] > 0.0);
         let away = (0..self.alpha.len()).filter(|&k| !self.active[k] && self.alpha[k] == 0.0 && !waits(k));
         let violating: Vec<usize> = away.filter(|&k| !self.view().is_settled(k, &levels)).collect();
@@ -80,7 +81,7 @@ impl<T: Real> Engine<'_, T> {
         ControlFlow::Continue(!violating.is_empty())
     }
 
-    /// u of rows that were set aside, with what they lack (B.3), or from 0 where that is less.
+    /// u of rows that were set aside: updated by (B.3), or computed from 0 where that is less work.
     fn sums_aside(
         &self,
         rows: &[usize],
@@ -106,7 +107,7 @@ impl<T: Real> Engine<'_, T> {
         ControlFlow::Continue(found)
     }
 
-    /// Makes variables active again, whose v is up to date.
+    /// Makes variables with an up-to-date v active again.
     fn bring_back(&mut self, variables: &[usize]) {
         if variables.is_empty() {
             return;
@@ -119,16 +120,16 @@ impl<T: Real> Engine<'_, T> {
         self.rows.replace(|row, _| sums[row as usize]);
     }
 
-    /// Computes v anew in double precision: of all support vectors and of a sample of the others; and then, the error of the
-    /// rest being known, of those that it could put on the other side of the margin.
+    /// Computes v in double precision: of all support vectors, of a sample of the others, and of those others that the error seen in the
+    /// sample could put on the other side of the margin.
     fn renew(&mut self, poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>) -> ControlFlow<Option<Stop>> {
         self.catch_up(poll)?;
         let moves = self.all_moves();
         let (support, others): (Vec<usize>, Vec<usize>) = (0..self.alpha.len()).partition(|&k| self.alpha[k] > 0.0);
         let sample: Vec<usize> = others.iter().copied().step_by(others.len().div_ceil(SAMPLE).max(1)).collect();
-        self.know(&support, &moves, poll)?;
-        self.know(&sample, &moves, poll)?;
-        let error = self.take(&support).max(self.take(&sample));
+        self.compute_sums(&support, &moves, poll)?;
+        self.compute_sums(&sample, &moves, poll)?;
+        let error = self.adopt_sums(&support).max(self.adopt_sums(&sample));
         let gradient = self.gradient();
         let multiplier = |sign: f64| match self.problem.coupling() {
             Coupling::None => 0.0,
@@ -138,18 +139,18 @@ impl<T: Real> Engine<'_, T> {
         let multipliers = [multiplier(-1.0), multiplier(1.0)];
         let near = |&k: &usize| {
             let slope = gradient[k] - self.problem.signs()[k] * multipliers[self.view().side(k)];
-            // Also where it is not a number.
+            // True for NaN as well.
             !(slope > NEAR * error.max(LEAST_ERROR))
         };
         let near: Vec<usize> = others.into_iter().filter(near).collect();
-        self.know(&near, &moves, poll)?;
-        self.take(&near);
+        self.compute_sums(&near, &moves, poll)?;
+        self.adopt_sums(&near);
         let sums = self.sums();
         self.rows.replace(|row, _| sums[row as usize]);
         ControlFlow::Continue(())
     }
 
-    /// Brings what is known in double precision to the α of now (B.3), or forgets it when that is less work.
+    /// Updates the sums known in double precision to the present α (B.3), or forgets them where computing them from 0 is less work.
     fn catch_up(&mut self, poll: &mut impl FnMut() -> ControlFlow<Option<Stop>>) -> ControlFlow<Option<Stop>> {
         let known = self.exact.known();
         if !known.is_empty() {
@@ -165,9 +166,9 @@ impl<T: Real> Engine<'_, T> {
         ControlFlow::Continue(())
     }
 
-    /// Computes u of those of these variables whose it is not known, in double precision. Where nothing is known, they are the
-    /// support vectors, and each kernel value is computed once for both of its rows.
-    fn know(
+    /// Computes, in double precision, the sums u of these variables that are not known yet. If these are exactly the support vectors, each
+    /// kernel value is computed once for both of its rows.
+    fn compute_sums(
         &mut self,
         variables: &[usize],
         support: &[Move],
@@ -209,13 +210,13 @@ impl<T: Real> Engine<'_, T> {
         ControlFlow::Continue(sums)
     }
 
-    /// v of variables whose u is known in double precision. Hands back the largest change.
-    fn take(&mut self, variables: &[usize]) -> f64 {
+    /// Takes v of these variables from their u in double precision. Returns the largest change.
+    fn adopt_sums(&mut self, variables: &[usize]) -> f64 {
         let mut error = 0.0f64;
         for &k in variables {
             let Some(sum) = self.exact.sum(self.twins.row(k)) else { continue };
             let value = self.value_of(k, sum);
-            // What was set aside is not up to date, and says nothing of the precision.
+            // A variable set aside has an old v, whose change is no error of precision.
             if self.active[k] {
                 error = error.max((value - self.value[k]).abs());
             }

@@ -2,7 +2,7 @@
 
 use crate::problem::Coupling;
 
-/// Some variables of (D.1), and `v_k = −s_k ∇_k` of each.
+/// The variables of (D.1) as the choice sees them: `v_k = −s_k ∇_k`, α, bounds and signs.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub(super) coupling: Coupling,
@@ -12,8 +12,8 @@ pub(super) struct View<'a> {
     pub(super) value: &'a [f64],
 }
 
-/// Between which v a variable has somebody to move with: one that can go up from `up_from` on, one that can go down below
-/// `down_to`; for either sign.
+/// The v beyond which a variable has a partner to move with: one that can go up needs a v above `up_from`, one that can go down a v below
+/// `down_to`. One level for each sign.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Levels {
     up_from: [f64; 2],
@@ -29,12 +29,12 @@ impl View<'_> {
         if self.sign[k] > 0.0 { (grow, shrink) } else { (shrink, grow) }
     }
 
-    /// 0 for negative signs, 1 for positive ones.
+    /// The place of a variable's sign in [`Levels`]: 0 for a negative one, 1 for a positive one.
     pub(super) fn side(&self, k: usize) -> usize {
         usize::from(self.sign[k] > 0.0)
     }
 
-    /// The levels of these variables among themselves.
+    /// The levels of these variables.
     pub(super) fn levels(&self, variables: impl Iterator<Item = usize>) -> Levels {
         let (mut most, mut least) = ([f64::NEG_INFINITY; 2], [f64::INFINITY; 2]);
         for k in variables {
@@ -61,7 +61,7 @@ impl View<'_> {
         }
     }
 
-    /// By how much a variable violates, as one that can go up and as one that can go down; at most 0 if it does not.
+    /// By how much a variable violates if it goes up, and if it goes down. At most 0 where it does not violate.
     fn pulls(&self, k: usize, levels: &Levels) -> (f64, f64) {
         let ((up, down), side, value) = (self.free(k), self.side(k), self.value[k]);
         let pull = |free: bool, pull: f64| if free { pull } else { f64::NEG_INFINITY };
@@ -74,8 +74,8 @@ impl View<'_> {
         up < 0.0 && down < 0.0
     }
 
-    /// The next block of at most `size` of these variables: up to half are those of the block before (`last`, the newest
-    /// last), as far as they may still move; then come those that violate most, up and down in turn.
+    /// The next block of at most `size` of these variables. Up to half come from the block before (`last`, the newest last), if they may
+    /// still move; the rest are those that violate most, up and down in turn.
     pub(super) fn choose(
         &self,
         variables: impl Iterator<Item = usize>,

@@ -1,17 +1,16 @@
-//! u in double precision, as far as it was computed, and the α that it is of.
+//! The u that have been computed in double precision, and the α they were computed from.
 //!
-//! Between two checks few variables move, so that the second check costs their kernel rows (B.3) instead of those of all support
-//! vectors.
+//! Between two checks few variables move, so the second check needs the kernel rows of these alone (B.3).
 
-/// By row. Nothing is known before the first check.
+/// u in double precision for some rows. Empty before the first check.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exact {
-    /// α that the sums are of, by variable; empty when nothing is known.
+pub(super) struct PreciseSums {
+    /// The α that the sums were computed from; empty when no sum is known.
     alpha: Vec<f64>,
     sums: Vec<Option<f64>>,
 }
 
-impl Exact {
+impl PreciseSums {
     pub(super) fn is_known(&self, row: usize) -> bool {
         self.sum(row).is_some()
     }
@@ -20,7 +19,7 @@ impl Exact {
         self.sums.get(row).copied().flatten()
     }
 
-    /// The rows that are known, increasing.
+    /// The rows whose u is known, increasing.
     pub(super) fn known(&self) -> Vec<usize> {
         (0..self.sums.len()).filter(|&row| self.is_known(row)).collect()
     }
@@ -29,17 +28,17 @@ impl Exact {
         &self.alpha
     }
 
-    /// Notes u of some rows, of the α of [`Exact::begin_at`].
+    /// Stores u of some rows, computed from the α of [`PreciseSums::begin_at`].
     pub(super) fn note(&mut self, sums: impl Iterator<Item = (usize, f64)>) {
         sums.for_each(|(row, sum)| self.sums[row] = Some(sum));
     }
 
-    /// Adds to u of all known rows: what (B.3) says, in the order of [`Exact::known`].
+    /// Adds an amount of (B.3) to u of each known row, in the order of [`PreciseSums::known`].
     pub(super) fn add(&mut self, amounts: impl Iterator<Item = f64>) {
         self.sums.iter_mut().flatten().zip(amounts).for_each(|(sum, amount)| *sum += amount);
     }
 
-    /// What is noted from now on is of this α, and so is what is known.
+    /// Says that all known sums, and those stored from now on, are those of this α.
     pub(super) fn begin_at(&mut self, alpha: &[f64], rows: usize) {
         self.alpha = alpha.to_vec();
         self.sums.resize(rows, None);

@@ -1,14 +1,13 @@
 //! Newton's method on the coefficients of a block that lie between their bounds, the others held fixed.
 //!
-//! With F the free coefficients, `e_k = v_k − kink_k sign(c_k)` and the sums of (B.6) held fixed, the optimum over F is
+//! Let F be the free coefficients and `e_k = v_k − kink_k sign(c_k)`. With the sums of (B.6) held fixed, the optimum over F is the step d with
 //!
 //! ```text
 //! (K_FF + ridge) d + Σ_g λ_g 1_g = e,   1_g′d = 0 for each sum g                                      (B.7)
 //! ```
 //!
-//! one step away, unless a coefficient meets a bound on the way. Then the step ends there, the coefficient leaves F, its row leaves the
-//! factor of the matrix, and the rest goes on. On the way `e ← (1 − t) e + t λ` after the part t of a step, so that no kernel row is
-//! touched before the end.
+//! unless a coefficient meets a bound on the way. Then the step ends there, the coefficient leaves F, its row leaves the factor of the
+//! matrix, and the rest goes on. After the part t of a step `e ← (1 − t) e + t λ`, so kernel rows are read only at the end.
 //!
 //! Cost: m³/3 multiplications for the factor of m coefficients, about 4m² for each that meets a bound, and m kernel rows at the end.
 
@@ -17,19 +16,24 @@ use faer::{Mat, Side};
 use super::block::Block;
 use crate::problem::Coupling;
 
-/// The ridge that is tried first, as a part of the largest diagonal entry times m, the factor to the next one, and the largest.
+/// The ridge that is tried first, as a part of the largest diagonal entry times m.
 const FIRST_RIDGE: f64 = 1e-15;
+
+/// The factor from one ridge to the next.
 const NEXT_RIDGE: f64 = 100.0;
+
+/// The largest ridge that is tried, as a part of the largest diagonal entry times m. Beyond it there is no direction.
 const LAST_RIDGE: f64 = 1e-5;
 
-/// Rows up to which a factor is found row by row: what a library does first for the sake of many costs more than the factor.
+/// The most rows of a matrix that is factored row by row here. For so few, preparing the library's factorisation takes longer.
 const FEW: usize = 48;
 
-/// What a factor costs, and a coefficient that leaves, in multiplications that the arithmetic of a pair step takes the time of.
+/// The time of a multiplication in a factorisation (`OF_FACTOR`) and in solving or removing a row (`OF_SOLVE`), in the time of one in a pair
+/// step.
 const OF_FACTOR: f64 = 0.05;
 const OF_SOLVE: f64 = 2.0;
 
-/// What Newton's method on m coefficients of a block costs at least, in the multiplications of a pair step.
+/// The least cost of Newton's method on `free` coefficients of a block, in multiplications of a pair step.
 pub(super) fn least_work(free: usize, size: usize) -> f64 {
     let m = free as f64;
     OF_FACTOR * m * m * m + 2.0 * OF_SOLVE * m * m + m * size as f64
@@ -44,18 +48,17 @@ pub(super) fn free(block: &Block<f64>) -> Vec<usize> {
     (0..block.len()).filter(between).collect()
 }
 
-/// What Newton's method came to.
+/// What Newton's method has done.
 pub(super) struct Newton {
-    /// What it has cost, in the multiplications of a pair step.
+    /// Its cost, in multiplications of a pair step.
     pub(super) work: f64,
     /// Directions that were followed.
     pub(super) steps: u64,
-    /// Whether anything has moved.
+    /// Whether any coefficient has moved.
     pub(super) moved: bool,
 }
 
-/// Moves the free coefficients of a block to their optimum, as far as `budget` goes. A step that does not lower the objective is taken
-/// back.
+/// Moves the free coefficients of a block towards their optimum, until `budget` is used up. A step that does not lower the objective is undone.
 pub(super) fn newton(block: &mut Block<f64>, coupling: Coupling, places: Vec<usize>, budget: f64) -> Newton {
     let mut work = least_work(places.len(), block.len());
     let nothing = |work: f64| Newton { work, steps: 0, moved: false };
@@ -104,7 +107,7 @@ pub(super) fn newton(block: &mut Block<f64>, coupling: Coupling, places: Vec<usi
         return nothing(work);
     }
     block.move_by(&moves);
-    // ½ Σ Δc (e before + e after) is what the objective falls by. A coefficient that met a kink has the slope of the side it came from.
+    // The objective falls by ½ Σ Δc (e before + e after). A coefficient that met its kink has the slope of the side it came from.
     let gain: f64 = before
         .iter()
         .map(|&(k, coefficient, slope)| {
@@ -121,7 +124,7 @@ pub(super) fn newton(block: &mut Block<f64>, coupling: Coupling, places: Vec<usi
     Newton { work, steps, moved: true }
 }
 
-/// (B.7): the direction, and λ of each sum; `None` where it is not finite.
+/// The direction d of (B.7), and λ of each sum. `None` where d is not finite.
 fn direction(
     factor: &Factor,
     block: &Block<f64>,
@@ -160,7 +163,7 @@ fn direction(
         if !by_sign {
             levels = [lambdas[0]; 2];
         }
-        // What rounding has left of the sums is taken off, so that they stay.
+        // Takes the rounding error of the sums off d, so that the sums stay fixed.
         for sum in &sums {
             let left = product(sum, &direction) / product(sum, sum);
             direction.iter_mut().zip(sum).for_each(|(d, one)| *d -= left * one);
@@ -169,20 +172,20 @@ fn direction(
     direction.iter().all(|d| d.is_finite()).then_some((direction, levels))
 }
 
-/// L of `L L′ = K_FF + ridge`, from which rows can be taken.
+/// L of `L L′ = K_FF + ridge`, from which rows can be removed.
 struct Factor {
     size: usize,
-    /// The rows up to the diagonal, one after the other: row i begins at [`row_start`] of i.
+    /// The rows up to the diagonal, one after the other. Row i begins at `row_start(i)`.
     lower: Vec<f64>,
 }
 
-/// Where a row of a lower triangle begins, when its rows follow each other.
+/// Where row i of a lower triangle begins, stored row after row.
 fn row_start(i: usize) -> usize {
     i * (i + 1) / 2
 }
 
 impl Factor {
-    /// Factors the matrix of these coefficients with the smallest ridge that works; `None` when none does.
+    /// Factors the matrix of these coefficients with the smallest ridge that makes it positive; `None` if none does.
     fn of(block: &Block<f64>, places: &[usize]) -> Option<Self> {
         let size = places.len();
         let entry = |i: usize, j: usize| block.row(places[i])[places[j]];
@@ -227,7 +230,7 @@ impl Factor {
         x
     }
 
-    /// Takes row and column `place` out of the matrix: the rows below get back what they had in its column, by rotations.
+    /// Removes row and column `place` from the matrix. Rotations move the entries of its column into the rows below.
     fn remove(&mut self, place: usize) {
         self.size -= 1;
         let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(self.size - place);
@@ -277,7 +280,7 @@ fn lower_of_many(size: usize, entry: impl Fn(usize, usize) -> f64) -> Option<Vec
     Some((0..size).flat_map(|i| (0..=i).map(move |j| lower[(i, j)])).collect())
 }
 
-/// ⟨a, b⟩ by eight sums side by side.
+/// ⟨a, b⟩ with eight running sums.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (first, last) = a.as_chunks::<8>();

@@ -4,29 +4,29 @@
 //!
 //! **Optimality.** The violation (D.2) is 0.
 //!
-//! **Step.** The variables that violate most, and half of those of the step before, make a block whose kernel values are
-//! computed at once and stay in the cache, where pairs move as in `smo` until the block is optimal to a tenth of the whole's
-//! violation (`block.rs`). Then
+//! **Step.** The variables that violate most, and half of the block before, make a block. Its kernel values are computed at once and stay
+//! in the cache. Pairs in it move as in `smo` until its violation is a tenth of the whole's (`block.rs`). Then
 //!
 //! ```text
 //! u_k += Σ_j s_j Δα_j K_jk   for all k,   v_k = −s_k ∇_k = −(u_k + s_k (ridge_k α_k + p_k))            (B.1)
 //! ```
 //!
-//! with kernel rows in single precision, many at a time, and sums in double precision (`rows.rs`); the two variables of a row of a
-//! regression share its u (`twins.rs`). Variables that stay at a bound and far from moving are set aside, and their part of the rows with them (shrinking).
+//! with kernel rows in single precision, many at a time, and sums in double precision (`rows.rs`). The two variables of a regression's
+//! row share its u (`twins.rs`). Variables that stay at a bound, far from moving, are set aside with their columns of the kernel rows
+//! (shrinking).
 //!
-//! **Stopping.** At violation ≤ tolerance, all variables considered: those set aside are looked at again, and u is computed
-//! anew in double precision wherever a row has a part in the certificate (α > 0, or close to the margin). If the violation is
-//! then above the tolerance, the search goes on from the better u, so that single precision limits the speed and not the
-//! result. When that does not help, or blocks no longer gain, `smo` goes on from here in double precision.
+//! **Stopping.** At violation ≤ tolerance over all variables, including those set aside. Before that is claimed, u is computed once more
+//! in double precision for every row that the certificate depends on (α > 0, or close to the margin). If the violation is then above
+//! the tolerance, the search goes on from the better u: single precision limits the speed, not the result. When that does not help, or
+//! blocks no longer gain, `smo` goes on from here in double precision.
 //!
-//! A problem of one class begins at what a sample of its rows points to (`sample.rs`).
+//! A problem of one class begins at a point found from a sample of its rows (`sample.rs`).
 //!
-//! A problem that one block can hold is held in double precision from the start, with the values within a class from the pool
-//! that all machines share (`values.rs`): then there is nothing to look at again.
+//! A problem that fits into one block is kept in double precision from the start (`whole.rs`). Kernel values within a class then come
+//! from the pool that all machines share (`values.rs`).
 //!
-//! **Cost.** A kernel row for each variable that moves, in each block that it moves in, unless it is still kept: for most
-//! problems one to four times the number of support vectors. Memory: the rows kept, within the budget; never n².
+//! **Cost.** One kernel row for each variable that moves in a block, unless the row is still kept: for most problems one to four times the
+//! number of support vectors. Memory: the rows kept, within the budget; never n².
 //!
 //! **When to use.** Every kernel and bias, from some hundred rows on.
 //!
@@ -58,60 +58,65 @@ use crate::error::Error;
 use crate::kernel::{ClassValues, Packed, Tiles};
 use crate::problem::{DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
-use aside::Aside;
+use aside::PastAlpha;
 use block::Block;
 use choice::{Levels, View};
-use exact::Exact;
+use exact::PreciseSums;
 use rows::{KernelRows, Move};
 use twins::Twins;
 
-/// The first block, and the largest. It doubles when most of its variables move, and halves when few do.
+/// Variables of the first block and of the largest. The size doubles when most of a block's variables move, and halves when few do.
 const BLOCK: (u64, u64) = (1024, 2048);
 
-/// The same for kernel values that are dear, and for those that come one by one, so that polls are not far between.
+/// [`BLOCK`] for kernel values of [`DEAR`] or more arithmetic: smaller, so that polls are not far apart.
 const DEAR_BLOCK: (u64, u64) = (256, 1024);
+
+/// [`BLOCK`] for kernels that compute values one by one.
 const SLOW_BLOCK: (u64, u64) = (256, 512);
 
-/// Rows of a problem that is one block in double precision: then the values of two fit next to the processor.
+/// The most rows of a problem that is solved as one block in double precision: 13 MB of kernel values, so that those of two machines fit into
+/// the last cache.
 pub(crate) const WHOLE_ROWS: usize = 1280;
 
-/// The block is solved to this part of the whole's violation.
+/// The violation at which a block ends, as a part of the whole's.
 const INNER: f64 = 0.1;
 
-/// A block of all variables that are active is solved to this part of the tolerance.
+/// The violation at which a block of all active variables ends, as a part of the tolerance.
 const ALL_ACTIVE: f64 = 0.5;
 
-/// Steps within a block, for each of its variables, at most.
+/// The most steps within a block, for each of its variables.
 const STEPS_A_VARIABLE: u64 = 8;
 
-/// Blocks between two looks at which variables can be set aside, and how often a variable must look settled.
+/// Blocks between two looks at which variables can be set aside.
 const LOOK_EVERY: u64 = 4;
+
+/// Looks in a row at which a variable must look settled to be set aside.
 const PATIENCE: u64 = 2;
 
-/// Variables are set aside when that makes rows shorter by this part.
+/// The part by which kernel rows must become shorter for variables to be set aside.
 const WORTH_IT: f64 = 0.2;
 
-/// Kernel values with less arithmetic than this are computed in less time than memory takes that was never touched: rows of
-/// them are not kept.
+/// Arithmetic of a kernel value ([`Tiles::cost`]) below which rows are not kept, because computing a value is faster than touching new memory
+/// for it.
 const DEAR: f64 = 32.0;
 
-/// Kernel values between two polls, each counted by its arithmetic: some ten milliseconds.
+/// Kernel values between two polls, times their arithmetic: some ten milliseconds.
 const WORK_A_POLL: f64 = 2e8;
 
-/// Steps without a gain that is more than rounding, after which `smo` takes over.
+/// Steps without a gain above rounding after which `smo` takes over.
 const STALL: u64 = 50_000;
 
-/// What a kernel value costs in double precision at the end, beside one in single precision on the way, the certificate included. If it is
-/// larger than in truth, a limit on time is not used up; if it is smaller, the limit is overrun.
+/// The cost of a kernel value in the check and the certificate, in double precision, relative to one of the search. Too large: a limit on time
+/// is not used up. Too small: it is overrun.
 pub(crate) const OF_ENDING: f64 = 2.5;
 
-/// What it takes to add a kernel value that is kept, beside the arithmetic of [`Tiles::cost`].
+/// The cost of adding a kernel value that is kept, in the unit of [`Tiles::cost`].
 const OF_KEPT: f64 = 4.0;
 
-/// Fewest variables of a block, where a limit on time leaves no work for more. Fewer of them make slow steps; more of them ask for more time.
+/// Fewest variables of a block when a limit on time leaves no work for more. Smaller blocks make slow steps; larger ones need more time.
 const LEAST_BLOCK: u64 = 16;
 
-/// Blocks between two computations of the gap, which is for show.
+/// Blocks between two computations of the gap that the progress line shows.
 const GAP_EVERY: u64 = 8;
 
 pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
@@ -119,16 +124,16 @@ pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Resu
     requirements::memory(SolverKind::BlockSmo, need(problem, settings), settings.memory)
 }
 
-/// Bytes that are needed without any row being kept.
+/// Bytes needed when no kernel row is kept.
 fn need(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
     let matrix = problem.points().matrix();
     let in_classes = problem.gram().shared().map_or(0, ClassValues::bytes);
     shared_bytes(matrix, settings.precision) + in_classes + own_bytes(matrix, problem.variables(), settings.precision)
 }
 
-/// Bytes that all machines of a training share: the data, and its rows laid out for products.
+/// Bytes that all machines of a training share: the data, and its rows packed for products.
 pub(crate) fn shared_bytes(matrix: &Matrix, precision: Precision) -> u64 {
-    // The certificate is in double precision either way.
+    // The certificate needs double precision in any case.
     let packed = match precision {
         Precision::Single => Packed::<f32>::bytes(matrix) + Packed::<f64>::bytes(matrix),
         Precision::Double => Packed::<f64>::bytes(matrix),
@@ -136,7 +141,7 @@ pub(crate) fn shared_bytes(matrix: &Matrix, precision: Precision) -> u64 {
     matrix.bytes() + packed
 }
 
-/// Bytes that a machine of so many rows needs for itself: vectors, a block, and panels.
+/// Bytes that one machine of `rows` rows needs: vectors, a block, and panels.
 pub(crate) fn own_bytes(matrix: &Matrix, rows: usize, precision: Precision) -> u64 {
     let (rows, block) = (rows as u64, BLOCK.1.min(rows as u64));
     let size = if precision == Precision::Double || rows <= WHOLE_ROWS as u64 { 8 } else { 4 };
@@ -156,7 +161,7 @@ pub(super) fn solve(
     super::solve_by_dual(problem, |dual| solve_dual(dual, settings, memory, start, control))
 }
 
-/// Solves (D.1); `memory` is for the rows that are kept.
+/// Solves (D.1); `memory` is the budget of the kernel rows that are kept, in bytes.
 fn solve_dual(
     problem: &DualProblem<'_>,
     settings: &Settings,
@@ -178,7 +183,7 @@ fn solve_dual(
     match end {
         End::Solution(solution) => solution,
         End::HandedOver { alpha, iterations } => {
-            // A closure keeps no snapshots: those of `smo` are not ours.
+            // The snapshots of `smo` have another form, so its control is a closure, which keeps none.
             let mut control =
                 |progress: Progress| control.poll(Progress { iteration: progress.iteration + iterations, ..progress });
             let cap = settings.max_iterations.map(|cap| cap.saturating_sub(iterations).max(1));
@@ -189,7 +194,7 @@ fn solve_dual(
     }
 }
 
-/// The engine, from a start that a sample may have found.
+/// Runs the engine from `start`, or from a point found by a sample where there is none.
 fn run<T: Real>(
     problem: &DualProblem<'_>,
     settings: &Settings,
@@ -204,7 +209,7 @@ fn run<T: Real>(
     Engine::<T>::new(problem, memory, found.unwrap_or(start)).run(settings, control)
 }
 
-/// Whether all numbers stay far from where single precision ends.
+/// Whether all kernel values and squared norms lie well within the range of single precision.
 fn fits_single(problem: &DualProblem<'_>) -> bool {
     let (points, safe) = (problem.gram().points(), f32::SAFE * f32::SAFE);
     let norms = problem.rows().iter().map(|&row| points.squared_norm(row));
@@ -212,7 +217,7 @@ fn fits_single(problem: &DualProblem<'_>) -> bool {
     largest <= safe
 }
 
-/// The first block and the largest.
+/// Variables of the first block and of the largest.
 fn sizes<T: Real>(tiles: &Tiles<'_, T>) -> (u64, u64) {
     if !tiles.is_fast() {
         SLOW_BLOCK
@@ -223,53 +228,53 @@ fn sizes<T: Real>(tiles: &Tiles<'_, T>) -> (u64, u64) {
     }
 }
 
-/// How the engine ends.
+/// What the engine returns: a solution, or a point from which `smo` goes on.
 enum End {
     Solution(DualSolution),
     HandedOver { alpha: Vec<f64>, iterations: u64 },
 }
 
-/// The search between two blocks.
+/// The state of the search between two blocks.
 struct Engine<'a, T: Real> {
     problem: &'a DualProblem<'a>,
     tiles: Tiles<'a, T>,
     /// Which variables share a row.
     twins: Twins,
-    /// By row.
+    /// The kernel rows that are kept, and u of the active rows.
     rows: KernelRows<'a, T>,
     block: Block<T>,
     alpha: Vec<f64>,
-    /// (B.1): up to date for active variables, and for all once they were looked at again. Where one of two twins is up to date, both are.
+    /// v of (B.1). Up to date for active variables and their twins; for all variables after a check.
     value: Vec<f64>,
-    /// Of which α the u of rows is that were set aside.
-    aside: Aside,
-    /// What of u is known in double precision.
-    exact: Exact,
+    /// For each row set aside, the α that its u was computed from.
+    aside: PastAlpha,
+    /// The u that are known in double precision.
+    exact: PreciseSums,
     active: Vec<bool>,
-    /// How often a variable looked settled, one look after the other.
+    /// For each variable the number of looks in a row at which it looked settled.
     settled: Vec<u64>,
-    /// The block of the step before, the newest last.
+    /// The variables of the block before, the newest last.
     working: Vec<u32>,
-    /// Whose kernel values the block holds.
+    /// The variables whose kernel values the block holds.
     loaded: Vec<u32>,
-    /// The first block and the largest.
+    /// Variables of the first block and of the largest.
     sizes: (u64, u64),
     dear: bool,
-    /// What u still lacks before the first block.
+    /// Moves that u does not contain yet, before the first block.
     pending: Vec<Move>,
-    /// No point of a convex problem has a lower objective.
+    /// A lower bound on the objective of a convex problem. An objective below it shows that the kernel is not positive semidefinite.
     floor: f64,
     walk: Walk,
-    /// Kernel values that were computed or added so far, for [`Progress::work`] alone.
+    /// Kernel values computed or added so far; only [`Progress::work`] depends on it.
     work: f64,
 }
 
-/// Counters that the way depends on.
+/// Counters that later blocks depend on, and that a snapshot therefore holds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Walk {
     steps: u64,
     blocks: u64,
-    /// How many variables make the next block.
+    /// Variables of the next block.
     size: u64,
     renewals: u64,
     /// Steps since the objective last fell by more than rounding.
@@ -293,8 +298,8 @@ impl<'a, T: Real> Engine<'a, T> {
             block: Block::new(),
             alpha: vec![0.0; variables],
             value: vec![0.0; variables],
-            aside: Aside::new(twins.rows()),
-            exact: Exact::default(),
+            aside: PastAlpha::new(twins.rows()),
+            exact: PreciseSums::default(),
             active: vec![true; variables],
             settled: vec![0; variables],
             working: Vec::new(),
@@ -310,40 +315,43 @@ impl<'a, T: Real> Engine<'a, T> {
         let alpha = match start {
             Start::Scratch | Start::Weights { .. } => problem.start().to_vec(),
             Start::Alpha(alpha) => feasible(problem, &alpha),
-            Start::Snapshot(snapshot) => match engine.restore(snapshot) {
-                true => return engine,
-                false => problem.start().to_vec(),
-            },
+            Start::Snapshot(snapshot) => {
+                if engine.restore(snapshot) {
+                    return engine;
+                } else {
+                    problem.start().to_vec()
+                }
+            }
         };
         engine.alpha = alpha;
         engine.pending = engine.all_moves();
         engine
     }
 
-    /// The primal objective at this point, with the best bias. It does not fall with every block, as the dual's does.
+    /// The primal objective at this point, with the best bias. Unlike the dual objective it may rise from block to block.
     fn primal(&self, gradient: &[f64]) -> f64 {
         self.problem.least_gap(&self.alpha, gradient) - self.problem.objective(&self.alpha, gradient)
     }
 
-    /// The work so far, and that of the sums in double precision which every end needs.
+    /// The work so far, and the work of an end: sums in double precision.
     fn work(&self) -> Work {
         let support = self.alpha.iter().filter(|&&alpha| alpha > 0.0).count() as f64;
         Work { done: self.work, to_end: OF_ENDING * support * self.twins.rows() as f64 }
     }
 
-    /// The work of a step with `variables` variables, with the most that it adds to the work of an end.
+    /// The work of a step with this many variables, including the most that it adds to the work of an end.
     fn work_of_step(&self, variables: u64) -> f64 {
         variables as f64 * (self.rows.active() as f64 + OF_ENDING * self.twins.rows() as f64)
     }
 
-    /// Variables of the next block: fewer where a limit on time leaves no work for all of them.
+    /// Variables of the next block, limited by the work that a limit on time leaves.
     fn size_within(&self, work_left: Option<f64>) -> u64 {
         let Some(left) = work_left else { return self.walk.size };
         let affordable = (left - self.work().to_end) / self.work_of_step(1);
         (affordable as u64).max(LEAST_BLOCK).min(self.walk.size)
     }
 
-    /// Brings u to the start, where that is not 0. A break leaves no snapshot: there is nothing to go on from yet.
+    /// Computes u at a start other than 0. A break leaves no snapshot, because there is nothing to go on from yet.
     fn begin(&mut self, control: &mut dyn Control) -> ControlFlow<Stop> {
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() {
@@ -353,7 +361,7 @@ impl<'a, T: Real> Engine<'a, T> {
         let values = |moves: usize| moves as f64 * self.rows.active() as f64;
         let (all, end) = (values(pending.len()), self.work().to_end);
         for part in pending.chunks(at_once) {
-            // What cannot be brought to its end need not go on.
+            // The work of an end includes the rest of this one: a start that cannot be finished in time is given up at once.
             let work = Work { done: self.work, to_end: end + all - self.work };
             control.poll(Progress { work, ..Progress::default() })?;
             self.rows.add_passing(part);
@@ -367,9 +375,9 @@ impl<'a, T: Real> Engine<'a, T> {
     fn run(mut self, settings: &Settings, control: &mut dyn Control) -> End {
         let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * self.problem.len() as u64));
         let mut gap = None;
-        // The least primal objective so far, its α and its gradient: wanted where a limit on time may come before the end.
+        // The lowest primal objective so far with its α and gradient, for a limit on time that comes before the end.
         let (is_limited, mut best) = (control.spent().is_some(), None::<(f64, Vec<f64>, Vec<f64>)>);
-        // Whether α is ahead of u, because a step was broken off.
+        // Whether α has moved and u has not, because a step was broken off.
         let mut is_torn = false;
         let begun = self.begin(control);
         let stop = loop {
@@ -381,8 +389,8 @@ impl<'a, T: Real> Engine<'a, T> {
             if self.walk.blocks.is_multiple_of(GAP_EVERY) {
                 let gradient = self.gradient();
                 gap = Some(self.problem.gap(&self.alpha, &gradient)).filter(|gap| gap.is_finite());
-                // A decision function that is 0 everywhere is of no use, whatever its objective. What is set aside has a gradient of the past,
-                // which says nothing of this point.
+                // α = 0 is never the best point: its decision function says nothing. While variables are set aside, their gradients belong to an
+                // older point.
                 let is_whole = self.active().count() == self.problem.len();
                 if is_limited && is_whole && self.alpha.iter().any(|&alpha| alpha > 0.0) {
                     let primal = self.primal(&gradient);
@@ -396,7 +404,7 @@ impl<'a, T: Real> Engine<'a, T> {
                 iteration: self.walk.steps,
                 violation: Some(levels.violation.max(0.0)),
                 gap,
-                // A step that is begun has to be paid as well.
+                // Includes one more step, because a step that has begun is finished.
                 work: Work { done, to_end: to_end + self.work_of_step(LEAST_BLOCK) },
                 ..Progress::default()
             };
@@ -440,7 +448,7 @@ impl<'a, T: Real> Engine<'a, T> {
         End::Solution(DualSolution { alpha: self.alpha, gradient, stop, iterations: self.walk.steps })
     }
 
-    /// One block. Breaks with a reason to stop, or with `None` to hand over.
+    /// Solves one block. Breaks with a reason to stop, or with `None` to hand over to `smo`.
     fn step(
         &mut self,
         levels: Levels,
@@ -451,11 +459,11 @@ impl<'a, T: Real> Engine<'a, T> {
     ) -> ControlFlow<Option<Stop>> {
         let work = self.rows.active() as f64 * self.tiles.cost();
         let at_once = ((WORK_A_POLL / work) as usize).max(1);
-        // Where there are polls in the middle of the block, one can only go on from before it.
+        // Polls in the middle of the block need a snapshot from before it.
         let before = (self.walk.size as usize > at_once).then(|| self.snapshot());
         self.choose(levels, self.size_within(control.work_left()));
         self.load_block();
-        // Nothing but the block moves: then its optimum is the problem's.
+        // A block of all active variables is the whole problem, so it is solved to the tolerance.
         let all_active = self.working.len() == self.active().count();
         let target =
             if all_active { ALL_ACTIVE * tolerance } else { (INNER * levels.violation).max(INNER * tolerance) };
@@ -470,11 +478,11 @@ impl<'a, T: Real> Engine<'a, T> {
         self.work += (self.working.len() * self.working.len()) as f64;
         self.walk.objective -= gain;
         if moves.is_empty() || !(gain.is_finite() && self.walk.objective >= 2.0 * self.floor) {
-            // In this precision the kernel is none: what was gained is not there.
+            // Below the least objective of a convex problem: rounding in this precision has made the matrix indefinite.
             return ControlFlow::Break(None);
         }
         for (&variable, &coefficient) in self.working.iter().zip(&self.block.coefficient) {
-            // Never −0.
+            // `+ 0.0` turns −0 into 0.
             self.alpha[variable as usize] = self.problem.signs()[variable as usize] * coefficient + 0.0;
         }
         self.walk.idle_steps = if gain > 4.0 * f64::EPSILON * self.walk.objective.abs() {
@@ -518,34 +526,34 @@ impl<'a, T: Real> Engine<'a, T> {
         ControlFlow::Continue(())
     }
 
-    /// Every `s_j α_j` that is not 0, summed over the variables of a row.
+    /// For each row the sum of `s_j α_j` over its variables, without zeros.
     fn all_moves(&self) -> Vec<Move> {
         let amount = |variable: usize| self.problem.signs()[variable] * self.alpha[variable];
         let moves = (0..self.alpha.len()).filter(|&variable| self.alpha[variable] != 0.0);
         self.twins.by_row(moves.map(|variable| (variable, amount(variable))), self.problem.rows())
     }
 
-    /// What has moved since α was this.
+    /// The moves from an older α to the present one.
     fn moves_since(&self, before: &[f64]) -> Vec<Move> {
         let amount = |(k, before): (usize, &f64)| (k, self.problem.signs()[k] * (self.alpha[k] - before));
         let amounts = before.iter().enumerate().map(amount).filter(|(_, amount)| *amount != 0.0);
         self.twins.by_row(amounts, self.problem.rows())
     }
 
-    /// Gives the other variable of a row the same u.
+    /// Gives the twin of a variable, if it has one, the same u.
     fn match_twin(&mut self, k: usize) {
         if let Some(twin) = self.twins.other(k) {
             self.value[twin] = self.value_of(twin, self.sum_of(k));
         }
     }
 
-    /// (B.1) for one variable.
+    /// v of (B.1) from u, for one variable.
     fn value_of(&self, k: usize, sum: f64) -> f64 {
         let own = self.problem.ridge()[k] * self.alpha[k] + self.problem.linear()[k];
         -(sum + self.problem.signs()[k] * own)
     }
 
-    /// u back from v.
+    /// u of (B.1) from v, for one variable.
     fn sum_of(&self, k: usize) -> f64 {
         let own = self.problem.ridge()[k] * self.alpha[k] + self.problem.linear()[k];
         -self.value[k] - self.problem.signs()[k] * own
@@ -556,7 +564,7 @@ impl<'a, T: Real> Engine<'a, T> {
         (0..self.alpha.len()).map(|k| self.sum_of(k)).collect()
     }
 
-    /// Brings v of the active variables up to date.
+    /// Computes v of the active variables from their u.
     fn refresh(&mut self) {
         let mut value = std::mem::take(&mut self.value);
         self.rows.visit(|row, sum| {
@@ -590,10 +598,10 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 
     fn choose(&mut self, levels: Levels, size: u64) {
-        // A limit on time that leaves no work for a whole block leaves none for all variables.
+        // When a limit on time leaves no work for a whole block, the block does not take all variables either.
         let affords_all = size >= self.walk.size;
         self.working = if affords_all && self.active().count() as u64 <= self.sizes.1 {
-            // Each sign by itself: these are the classes of a pair.
+            // Sorted by sign: the two classes of a pair lie side by side.
             let (negative, positive): (Vec<usize>, Vec<usize>) =
                 self.active().partition(|&k| self.problem.signs()[k] < 0.0);
             negative.into_iter().chain(positive).map(|k| k as u32).collect()
@@ -603,7 +611,7 @@ impl<'a, T: Real> Engine<'a, T> {
         };
     }
 
-    /// Kernel values, v, α and bounds of the block.
+    /// Fills the block with the kernel values, v, coefficients and bounds of its variables.
     fn load_block(&mut self) {
         let size = self.working.len();
         self.block.resize(size);
@@ -626,11 +634,11 @@ impl<'a, T: Real> Engine<'a, T> {
     fn load_kernel(&mut self) {
         let (gram, block) = (self.problem.gram(), &mut self.block);
         let rows: Vec<usize> = self.working.iter().map(|&k| self.problem.rows()[k as usize]).collect();
-        // Half of the values may be dearer than a look at the other half.
+        // Values with much arithmetic are computed once for each pair and mirrored.
         values::fill(block, &self.tiles, gram, &rows, self.dear);
     }
 
-    /// What moved in the block, and by how much that lowers the objective: `½ Σ s_k Δα_k (v_k before + v_k after)`.
+    /// The moves within the block, and by how much they lower the objective: `½ Σ s_k Δα_k (v_k before + v_k after)`.
     fn moves(&self) -> (Vec<Move>, f64) {
         let (mut amounts, mut gain) = (Vec::new(), 0.0);
         for (k, &variable) in self.working.iter().enumerate() {
@@ -644,20 +652,20 @@ impl<'a, T: Real> Engine<'a, T> {
         (self.twins.by_row(amounts.into_iter(), self.problem.rows()), gain)
     }
 
-    /// Sets aside variables that have looked settled for long enough, when there are many.
+    /// Sets aside the variables that have looked settled [`PATIENCE`] times, if that makes kernel rows shorter by [`WORTH_IT`].
     fn set_aside(&mut self, levels: Levels) {
         for k in (0..self.alpha.len()).filter(|&k| self.active[k]) {
             let settled = self.view().is_settled(k, &levels);
             self.settled[k] = if settled { self.settled[k] + 1 } else { 0 };
         }
-        // A row is left out when all of its variables are.
+        // A row is set aside when all of its variables are.
         let stays = |k: usize| self.active[k] && self.settled[k] < PATIENCE;
         let staying = (0..self.twins.rows()).filter(|&row| self.twins.variables(row).any(stays)).count();
         let leaving = self.rows.active() - staying;
         if (leaving as f64) < WORTH_IT * self.rows.active() as f64 {
             return;
         }
-        // What leaves takes its u along.
+        // The u of variables that leave is kept in their v.
         self.refresh();
         let had: Vec<usize> = (0..self.twins.rows()).filter(|&row| self.is_active(row)).collect();
         for k in 0..self.alpha.len() {
@@ -668,7 +676,7 @@ impl<'a, T: Real> Engine<'a, T> {
         self.reactivate_rows(&[]);
     }
 
-    /// Makes those rows active that have an active variable; those that come back get their u from `sums`.
+    /// Makes exactly the rows with an active variable active. Rows that come back take their u from `sums`.
     fn reactivate_rows(&mut self, sums: &[f64]) {
         let Engine { active, twins, rows, problem, .. } = self;
         let keep = |row: u32| twins.variables(row as usize).any(|k| active[k]);
@@ -677,7 +685,7 @@ impl<'a, T: Real> Engine<'a, T> {
     }
 }
 
-/// Where a convex problem cannot go below: `Σ_k min of ½ ridge_k d² + p_k d, 0 ≤ d ≤ u_k`, since K adds nothing negative.
+/// A lower bound on the objective of a convex problem: `Σ_k min of ½ ridge_k d² + p_k d, 0 ≤ d ≤ u_k`, because K adds nothing negative.
 fn floor(problem: &DualProblem<'_>) -> f64 {
     let least = |k: usize| {
         let (ridge, slope) = (problem.ridge()[k], problem.linear()[k]);

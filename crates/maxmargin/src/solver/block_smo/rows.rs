@@ -1,4 +1,4 @@
-//! Kernel rows by parts: the columns are cut into fixed parts, and each part keeps its share of every row in the cache.
+//! Kernel rows in parts: the columns are cut into parts of fixed size, and each part keeps its piece of the rows that are kept.
 
 use super::slab::Slab;
 use super::slots::Slots;
@@ -6,35 +6,35 @@ use crate::kernel::{Panel, Tiles};
 use crate::simd::{Real, vectorised};
 use crate::workers::Workers;
 
-/// Variables of one part. Fixed, so that threads do not change results.
+/// Variables of one part. Fixed, so that the number of threads changes no bit.
 const PART: usize = 512;
 
-/// Rows that are computed or added at a time.
+/// Kernel rows that are computed or added at a time.
 pub(super) const GROUP: usize = 64;
 
 /// A row whose variables moved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
-    /// Which of the rows that are kept.
+    /// The row's place in the problem, which owns a slot.
     pub(super) row: usize,
-    /// Its place in the points.
+    /// The row's place in the points.
     pub(super) place: u32,
     /// `Σ s_j Δα_j` over its variables.
     pub(super) amount: f64,
 }
 
-/// A row that takes part in an update.
+/// A kernel row in an update.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     place: u32,
     amount: f64,
-    /// Where the row is kept.
+    /// The slot in which the row is kept, if it is.
     slot: Option<u32>,
     /// Whether it has to be computed.
     fresh: bool,
 }
 
-/// `u_k = Σ_j s_j α_j K_jk` for the active variables k, and the kernel rows that were used to update it.
+/// `u_k = Σ_j s_j α_j K_jk` for the active variables k, and the kernel rows kept from updates.
 pub(super) struct KernelRows<'a, T: Real> {
     tiles: Tiles<'a, T>,
     workers: &'a Workers,
@@ -44,24 +44,24 @@ pub(super) struct KernelRows<'a, T: Real> {
 }
 
 struct Part<'a, T: Real> {
-    /// All variables of this part, `first..end`.
+    /// The part has the variables `first..end`.
     first: usize,
     end: usize,
-    /// Those that are active, increasing.
+    /// The active ones among them, increasing.
     active: Vec<u32>,
-    /// Their rows' places in the points.
+    /// The places of the active variables' rows in the points.
     places: Vec<usize>,
     /// `active.len()` rounded up to whole panels.
     width: usize,
     panels: Vec<Panel<'a, T>>,
-    /// u of the active ones, padded to `width`.
+    /// u of the active variables, padded to `width`.
     sums: Vec<f64>,
     /// `[slot][width]`
     rows: Slab,
 }
 
 impl<'a, T: Real> KernelRows<'a, T> {
-    /// All of the variables active, no row kept, u = 0.
+    /// Begins with all variables active, no row kept, and u = 0.
     pub(super) fn new(tiles: Tiles<'a, T>, rows: &[usize], workers: &'a Workers, budget: u64) -> Self {
         let mut parts: Vec<Part<'a, T>> = (0..rows.len())
             .step_by(PART)
@@ -86,7 +86,7 @@ impl<'a, T: Real> KernelRows<'a, T> {
         kept
     }
 
-    /// As many slots as the budget allows for the width of now, and not fewer than there are.
+    /// Adds slots until the budget is used up at the present width. Never removes one.
     fn resize_slots(&mut self) {
         let width: usize = self.parts.iter().map(|part| part.width).sum();
         let row = (width * size_of::<T>()).max(1) as u64;
@@ -96,13 +96,13 @@ impl<'a, T: Real> KernelRows<'a, T> {
         }
         let kept: Vec<(u32, usize)> = self.slots.kept().collect();
         let grown = self.workers.map_parts(&mut self.parts, |part| part.resize_rows(&kept, count));
-        // Where memory is refused, rows pass by without being kept.
+        // Without memory, rows are used and not kept.
         if grown.into_iter().all(|grown| grown) {
             self.slots.grow(count);
         }
     }
 
-    /// Active variables with their u, in order.
+    /// Visits the active variables with their u, in order.
     pub(super) fn visit(&self, mut visit: impl FnMut(u32, f64)) {
         for part in &self.parts {
             part.active.iter().zip(&part.sums).for_each(|(&k, &sum)| visit(k, sum));
@@ -121,7 +121,7 @@ impl<'a, T: Real> KernelRows<'a, T> {
         self.parts.iter().map(|part| part.active.len()).sum()
     }
 
-    /// `u += Σ_j amount_j K_j`, in the order of the moves. Hands back how many rows had to be computed.
+    /// `u += Σ_j amount_j K_j`, in the order of the moves. Returns how many rows had to be computed.
     pub(super) fn add(&mut self, moves: &[Move]) -> usize {
         let rows: Vec<usize> = moves.iter().map(|change| change.row).collect();
         let found = self.slots.take(&rows);
@@ -135,7 +135,7 @@ impl<'a, T: Real> KernelRows<'a, T> {
         changes.iter().filter(|change| change.fresh).count()
     }
 
-    /// [`KernelRows::add`] without keeping rows: the variables may be any.
+    /// [`KernelRows::add`] without keeping rows.
     pub(super) fn add_passing(&mut self, moves: &[Move]) {
         let passing = |&Move { place, amount, .. }: &Move| Change { place, amount, slot: None, fresh: true };
         let changes: Vec<Change> = moves.iter().map(passing).collect();
@@ -143,15 +143,15 @@ impl<'a, T: Real> KernelRows<'a, T> {
         self.workers.fill_chunks(&mut self.parts, 1, |_, part| part[0].add(tiles, &changes));
     }
 
-    /// Makes exactly these variables active: `keep(variable)`. Those that come back get `sums(variable)` as their u, and
-    /// their share of the rows that are kept is computed.
+    /// Makes exactly the variables with `keep(variable)` active. Variables that come back get `sums(variable)` as u, and the kept rows get
+    /// their columns.
     pub(super) fn reactivate(
         &mut self,
         rows: &[usize],
         keep: impl Fn(u32) -> bool + Sync,
         sums: impl Fn(u32) -> f64 + Sync,
     ) {
-        // Longer rows may be too many for the budget: then none is kept, and there are fewer slots for new ones.
+        // If the longer rows exceed the budget, none is kept and there are fewer slots.
         let width = |part: &Part<'a, T>| {
             (part.first as u32..part.end as u32).filter(|&k| keep(k)).count().next_multiple_of(T::LANES)
         };
@@ -180,7 +180,7 @@ impl<'a, T: Real> Part<'a, T> {
         self.panels = panels(tiles, &self.places);
     }
 
-    /// Makes room for `count` rows and moves those that are kept; `false` when the system has no room.
+    /// Makes room for `count` rows and moves the kept rows there; `false` when the system has no memory.
     fn resize_rows(&mut self, kept: &[(u32, usize)], count: usize) -> bool {
         let Some(mut slab) = Slab::new::<T>(count * self.width) else { return false };
         for &(slot, _) in kept {
@@ -198,7 +198,7 @@ impl<'a, T: Real> Part<'a, T> {
         let width = self.width;
         let mut scratch = Vec::new();
         for group in changes.chunks(GROUP) {
-            // Rows that are kept go to their slots, the others pass through.
+            // Kept rows go to their slots, the others to memory that is used again.
             let (mut kept, mut kept_at, mut passing, mut passing_at) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             for (k, change) in group.iter().enumerate() {
                 match change.slot {
@@ -287,7 +287,7 @@ impl<'a, T: Real> Part<'a, T> {
     }
 }
 
-/// Panels of these rows.
+/// Panels that hold these rows.
 pub(super) fn panels<'a, T: Real>(tiles: &Tiles<'a, T>, rows: &[usize]) -> Vec<Panel<'a, T>> {
     rows.chunks(T::LANES)
         .map(|rows| {
@@ -298,7 +298,7 @@ pub(super) fn panels<'a, T: Real>(tiles: &Tiles<'a, T>, rows: &[usize]) -> Vec<P
         .collect()
 }
 
-/// `sums += Σ amount · row`, row after row, in f64. The order is that of the terms however they are grouped.
+/// `sums += Σ amount · row`, in f64. Terms are added in their order, so grouping them changes no bit.
 pub(super) fn add_rows<T: Real>(sums: &mut [f64], terms: &[(f64, &[T])]) {
     vectorised(
         pulp::Arch::new(),

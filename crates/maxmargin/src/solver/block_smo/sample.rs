@@ -1,19 +1,20 @@
-//! Where a problem of one class begins: at the corner of the box that the solution of some of the rows points to.
+//! The start of a problem of one class, found from a sample of its rows.
 //!
-//! A sample S, whose rows each stand for n/|S| of them,
+//! The problem of a sample S, each of whose rows stands for n/|S| rows,
 //!
 //! ```text
 //! min  ½ α′Qα + p′α  over the rows of S,   0 ≤ α ≤ (n/|S|) u,   Σ α as it is                          (B.4)
 //! ```
 //!
-//! has about the v of the whole. There, Σ α is so large that most support vectors end at their bounds, and these are the rows that
+//! has about the v of the whole. With one class, Σ α is so large that most support vectors end at their bounds. The start puts the rows with
+//! the largest v at their bounds:
 //!
 //! ```text
 //! α = argmax Σ_k v_k α_k,   0 ≤ α ≤ u,   Σ α as it is                                                 (B.5)
 //! ```
 //!
-//! puts there. Each costs its kernel row once, where a start at any rows costs those of the start as well. (Machines of two classes and
-//! regressions begin at 0, at no cost, and a corner is farther from their solution than that.)
+//! Each of these rows needs one kernel row; a start at arbitrary rows would need those of the arbitrary rows as well. Machines of two classes
+//! and regressions begin at 0 instead, which costs nothing and is nearer to their solution.
 
 use std::ops::ControlFlow;
 
@@ -26,16 +27,16 @@ use crate::simd::Real;
 use crate::solver::Settings;
 use crate::solver::start::Start;
 
-/// A sample is one row of so many.
+/// One row in this many is in the sample.
 const ONE_OF: usize = 8;
 
-/// Rows that a sample has at least.
+/// The least rows of a sample.
 const LEAST_ROWS: usize = 256;
 
-/// How many times the tolerance a sample is solved to.
+/// The tolerance of the sample's problem, in tolerances of the whole.
 const LOOSER: f64 = 10.0;
 
-/// (B.5) of (B.4), if that pays.
+/// The start (B.5) from the solution of (B.4). `None` unless the problem has one class, bounds, no ridge and enough rows, and the sample converges.
 pub(super) fn start<T: Real>(
     problem: &DualProblem<'_>,
     settings: &Settings,
@@ -50,7 +51,7 @@ pub(super) fn start<T: Real>(
     let list: Vec<usize> = (0..problem.len()).step_by(ONE_OF).collect();
     let sample = sample(problem, &list)?;
     let loose = Settings { tolerance: Some(LOOSER * settings.tolerance()), ..settings.clone() };
-    // The violation of a sample is none of the whole, and its snapshots are not ours.
+    // The control must not see the violation of the sample as progress, nor keep its snapshots.
     let mut quiet = |_: Progress| control.poll(Progress::default());
     let found = solve_dual(&sample, &loose, memory, Start::Scratch, &mut quiet);
     if found.stop != Stop::Converged {
@@ -62,7 +63,7 @@ pub(super) fn start<T: Real>(
     Some(Start::Alpha(corner(problem, &values)))
 }
 
-/// (B.4)
+/// The problem (B.4).
 fn sample<'a>(problem: &DualProblem<'a>, list: &[usize]) -> Option<DualProblem<'a>> {
     let scale = problem.len() as f64 / list.len() as f64;
     let some = |all: &[f64], scale: f64| -> Vec<f64> { list.iter().map(|&k| scale * all[k]).collect() };
@@ -79,7 +80,7 @@ fn sample<'a>(problem: &DualProblem<'a>, list: &[usize]) -> Option<DualProblem<'
     DualProblem::new(parts).ok()
 }
 
-/// (B.1) of all variables; `None` at a break.
+/// v of (B.1) for all variables; `None` at a break.
 fn values<T: Real>(problem: &DualProblem<'_>, moves: &[Move], control: &mut dyn Control) -> Option<Vec<f64>> {
     let gram = problem.gram();
     let tiles = Tiles::<T>::new(gram.kernel(), gram.points());
@@ -96,14 +97,14 @@ fn values<T: Real>(problem: &DualProblem<'_>, moves: &[Move], control: &mut dyn 
     Some(values)
 }
 
-/// (B.5)
+/// α of (B.5).
 fn corner(problem: &DualProblem<'_>, values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
     filled(problem.upper(), problem.start().iter().sum(), order.into_iter())
 }
 
-/// Bounds, in this order, until they make the sum.
+/// Sets variables to their bounds, in this order, until α has the sum.
 fn filled(upper: &[f64], sum: f64, order: impl Iterator<Item = usize>) -> Vec<f64> {
     let (mut alpha, mut lacking) = (vec![0.0; upper.len()], sum);
     for k in order {

@@ -1,28 +1,27 @@
-//! A large piece of memory that costs nothing before it is touched.
+//! A large piece of memory that the system provides page by page, as it is touched.
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
-/// Numbers, all 0 at first, in pages as large as the system has them: the first touch of small ones would cost more than
-/// the numbers in them.
+/// Numbers, all 0 at first, in the largest pages of the system. First touches of small pages would take longer than computing the numbers.
 pub(super) struct Slab {
     pages: Option<MmapMut>,
 }
 
 impl Slab {
-    /// Room for nothing.
+    /// Memory of size 0.
     pub(super) fn empty() -> Self {
         Slab { pages: None }
     }
 
-    /// Room for `count` numbers; `None` when the system refuses.
+    /// Memory for `count` numbers; `None` when the system refuses.
     pub(super) fn new<T: Pod>(count: usize) -> Option<Self> {
         let bytes = count.checked_mul(size_of::<T>())?;
         if bytes == 0 {
             return Some(Slab::empty());
         }
         let pages = MmapMut::map_anon(bytes).ok()?;
-        // Advice may be refused, and is then of no use.
+        // The system may ignore the advice.
         #[cfg(target_os = "linux")]
         let _ = pages.advise(memmap2::Advice::HugePage);
         Some(Slab { pages: Some(pages) })

@@ -1,12 +1,12 @@
-//! Which row is kept where: the least recently used gives its place up.
+//! Which row is kept in which slot. The least recently used row gives up its slot.
 
 const NONE: u32 = u32::MAX;
 
-/// Places for rows, each of one owner.
+/// Slots for rows. Each slot has at most one owner, which is a row.
 pub(super) struct Slots {
-    /// The slot of each owner.
+    /// For each owner its slot.
     slot_of: Vec<u32>,
-    /// The owner of each slot, and when it was last asked for.
+    /// For each slot its owner, and in `used` when it was last asked for.
     owner: Vec<u32>,
     used: Vec<u64>,
     now: u64,
@@ -18,7 +18,7 @@ impl Slots {
         Slots { slot_of: vec![NONE; owners], owner: Vec::new(), used: Vec::new(), now: 0 }
     }
 
-    /// How many rows there may be at most.
+    /// How many owners there are.
     pub(super) fn owners(&self) -> usize {
         self.slot_of.len()
     }
@@ -40,7 +40,7 @@ impl Slots {
         taken.map(|(slot, &owner)| (slot as u32, owner as usize))
     }
 
-    /// For each owner, all different: its slot, and whether it is new there. `None` where there are not enough.
+    /// For each owner its slot, and whether it is new there. Owners must differ. `None` when there are too few slots.
     pub(super) fn take(&mut self, owners: &[usize]) -> Vec<(Option<u32>, bool)> {
         self.now += 1;
         let mut missing = 0;
@@ -68,7 +68,7 @@ impl Slots {
             .collect()
     }
 
-    /// Up to `count` slots without an owner, those that were not asked for longest.
+    /// Frees up to `count` slots, the least recently used first.
     fn give_up(&mut self, count: usize) -> Vec<u32> {
         if count == 0 {
             return Vec::new();

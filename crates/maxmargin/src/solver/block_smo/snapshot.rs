@@ -1,15 +1,17 @@
-//! All that the blocks to come depend on, out of the engine and back.
+//! Snapshots: everything that later blocks depend on, taken from the engine and put back.
 
-use super::aside::Aside;
-use super::exact::Exact;
+use super::aside::PastAlpha;
+use super::exact::PreciseSums;
 use super::{BLOCK, Engine, Walk};
 use crate::simd::Real;
 use crate::solver::start::Snapshot;
 
 impl<T: Real> Engine<'_, T> {
-    /// All that the blocks to come depend on. Lists: active variables, the last block, how often each looked settled,
-    /// counters, which α rows set aside are of, and rows whose u is known in double precision. Numbers: the objective; each α that rows
-    /// set aside are of; and, where u is known in double precision, the α that it is of, and it. The gradient is u.
+    /// Everything that later blocks depend on.
+    ///
+    /// Lists: active variables; the last block; how often each variable looked settled; counters; for each row set aside the number of its
+    /// past α; rows whose u is known in double precision. Numbers: the objective; the past α; the α of the sums in double precision, and
+    /// these sums. The gradient is u.
     pub(super) fn snapshot(&self) -> Snapshot {
         let mut sums = self.sums();
         self.rows.visit(|row, sum| self.twins.variables(row as usize).for_each(|k| sums[k] = sum));
@@ -35,7 +37,7 @@ impl<T: Real> Engine<'_, T> {
         }
     }
 
-    /// Goes on at a snapshot; `false` when it is none of this problem.
+    /// Puts a snapshot back; `false` when it does not fit this problem.
     pub(super) fn restore(&mut self, snapshot: Snapshot) -> bool {
         let variables = self.alpha.len();
         let Some((&objective, numbers)) = snapshot.numbers.split_first() else { return false };
@@ -63,8 +65,8 @@ impl<T: Real> Engine<'_, T> {
         true
     }
 
-    /// What was remembered of other α; `None` when it is none of this problem.
-    fn remembered(&self, numbers: &[f64], past_of: &[u64], known: &[u64]) -> Option<(Aside, Exact)> {
+    /// The past α and the sums in double precision of a snapshot; `None` when they do not fit this problem.
+    fn remembered(&self, numbers: &[f64], past_of: &[u64], known: &[u64]) -> Option<(PastAlpha, PreciseSums)> {
         let (variables, rows) = (self.alpha.len(), self.twins.rows());
         let place = |&k: &u64| usize::try_from(k).ok().filter(|&k| k < rows);
         let known: Vec<usize> = known.iter().map(place).collect::<Option<_>>()?;
@@ -75,8 +77,8 @@ impl<T: Real> Engine<'_, T> {
             return None;
         }
         let past_of = past_of.iter().map(|&past| usize::try_from(past).ok()).collect::<Option<_>>()?;
-        let aside = Aside::of_parts(past_of, pasts.chunks(variables.max(1)).map(<[f64]>::to_vec).collect())?;
-        let mut known_sums = Exact::default();
+        let aside = PastAlpha::of_parts(past_of, pasts.chunks(variables.max(1)).map(<[f64]>::to_vec).collect())?;
+        let mut known_sums = PreciseSums::default();
         if !known.is_empty() {
             let (alpha, sums) = exact.split_at(variables);
             known_sums.begin_at(alpha, rows);

@@ -4,13 +4,13 @@
 //! variables  0 .. n−1, n .. 2n−1   over rows  0 .. n−1, 0 .. n−1                                     (B.2)
 //! ```
 //!
-//! Their u of (B.1) is the same, so it is kept, and kernel rows are computed, once for both.
+//! Both have the same u of (B.1), so u and the kernel row are computed once for both.
 
 use std::collections::HashMap;
 
 use super::rows::Move;
 
-/// Which variables share a row: `k` and `k + n`, or none.
+/// Which variables share a row: k and k + n in a regression, else none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Twins {
     rows: usize,
@@ -18,14 +18,14 @@ pub(super) struct Twins {
 }
 
 impl Twins {
-    /// The second half of the variables has the rows of the first, in the same order, or no two share one.
+    /// Variables with these rows. Either the second half has the rows of the first half in the same order, or no two share a row.
     pub(super) fn of(rows: &[usize]) -> Self {
         let (first, second) = rows.split_at(rows.len() / 2);
         let variables = rows.len();
         Twins { rows: if variables > 0 && first == second { first.len() } else { variables }, variables }
     }
 
-    /// How many rows there are; the first so many variables have one each.
+    /// How many rows there are. Variable k has row k for k below it.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
@@ -46,7 +46,7 @@ impl Twins {
         self.variables(self.row(variable)).find(|&k| k != variable)
     }
 
-    /// Amounts of variables as amounts of their rows, in the order that these come up; those that cancel out are left out.
+    /// Adds up the amounts of variables by row. Rows come in the order of their first variable; rows whose amounts cancel are left out.
     pub(super) fn by_row(&self, amounts: impl Iterator<Item = (usize, f64)>, rows: &[usize]) -> Vec<Move> {
         let mut moves: Vec<Move> = Vec::new();
         let mut known: HashMap<usize, usize> = HashMap::new();

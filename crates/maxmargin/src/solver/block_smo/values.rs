@@ -1,11 +1,11 @@
-//! The kernel values of a block.
+//! Fills in the kernel values of a block.
 
 use super::block::{Block, FEW};
 use super::rows::{GROUP, panels};
 use crate::kernel::{ClassValues, Gram, Tiles};
 use crate::simd::Real;
 
-/// Rows that are filled in from columns at a time: as many as the nearest cache holds of one column, whatever the stride.
+/// Rows that are transposed at a time: as many entries of one column stay in the L1 cache for any stride.
 const TURNED: usize = 8;
 
 /// Fills in the kernel values between these rows, each pair once when `mirrored`.
@@ -32,9 +32,9 @@ pub(super) fn fill<T: Real>(
     }
 }
 
-/// Makes a block of a handful of rows, and fills in their kernel values without panels: those between the first `split` rows and the others
-/// one by one, those among either from the pool that all machines share, where they are there. `false`, and the block is as it was or has no
-/// values yet, where panels are the better way.
+/// Makes a block of few rows and fills in its kernel values without panels. Values within the first `split` rows and within the others come from
+/// the shared pool, if it has them; values between the two groups are computed one by one. Returns `false`, with no values filled in, where
+/// panels are faster.
 pub(super) fn fill_few(
     block: &mut Block<f64>,
     tiles: &Tiles<'_, f64>,
@@ -61,7 +61,7 @@ pub(super) fn fill_few(
     [(one, 0), (other, split)].into_iter().all(|(rows, first)| fill_among(block, tiles, gram, rows, first))
 }
 
-/// The kernel values among some rows of a block of few, from place `first` on.
+/// Fills in the kernel values within some rows of a small block, which begin at place `first`.
 fn fill_among(block: &mut Block<f64>, tiles: &Tiles<'_, f64>, gram: &Gram<'_>, rows: &[usize], first: usize) -> bool {
     let Some(&lead) = rows.first() else { return true };
     if let Some(shared) = gram.shared()
@@ -93,12 +93,12 @@ fn fill_among(block: &mut Block<f64>, tiles: &Tiles<'_, f64>, gram: &Gram<'_>, r
 struct Span {
     class: usize,
     first: usize,
-    /// Their places in the class.
+    /// The places of the rows in their class.
     places: Vec<usize>,
 }
 
-/// The same with the values of each class from the pool that all machines share; `false` when rows are of no class, or the
-/// rows of a class are not side by side, or are of more than two.
+/// [`fill`] with the values within each class from the shared pool. `false` when a row has no class, the rows of a class are not side by
+/// side, or there are more than two classes.
 pub(super) fn fill_from<T: Real>(
     block: &mut Block<T>,
     shared: &ClassValues,
@@ -140,7 +140,7 @@ pub(super) fn fill_from<T: Real>(
             for (row, &place) in chunk.chunks_mut(stride).zip(&other.places[first..]) {
                 take(&mut row[split..rows.len()], values, &other.places, place);
             }
-            // What lies above the diagonal, turned round: few rows at a time, so that they stay in the nearest cache.
+            // Transposes the values above the diagonal, few rows at a time, so that they stay in the L1 cache.
             for (number, rows) in chunk.chunks_mut(TURNED * stride).enumerate() {
                 let (from, count) = (split + first + number * TURNED, rows.len() / stride);
                 for (column, above) in above.chunks(stride).enumerate() {
@@ -154,7 +154,7 @@ pub(super) fn fill_from<T: Real>(
     true
 }
 
-/// Where the classes of some rows begin in them.
+/// The spans of consecutive rows of one class.
 fn spans(shared: &ClassValues, rows: &[usize]) -> Option<Vec<Span>> {
     let mut spans: Vec<Span> = Vec::new();
     for (k, &row) in rows.iter().enumerate() {
@@ -167,7 +167,7 @@ fn spans(shared: &ClassValues, rows: &[usize]) -> Option<Vec<Span>> {
     Some(spans)
 }
 
-/// The values of one row of a class with some of its rows.
+/// Copies the values of one row of a class with the rows at `places`.
 fn take<T: Real>(out: &mut [T], values: &[f64], places: &[usize], place: usize) {
     let size = values.len().isqrt();
     let row = &values[place * size..(place + 1) * size];

@@ -1,15 +1,16 @@
-//! A problem whose whole kernel matrix is at hand: pair steps, and Newton's method on the free coefficients.
+//! A problem whose whole kernel matrix is in memory: pair steps, and Newton's method on the free coefficients.
 //!
-//! Pair steps find out which coefficients are free, and crawl where C is large or the matrix nearly singular. Newton's method solves for
-//! the free ones at once, and is dear where there are many. So rounds of pair steps and of Newton's method (`free.rs`) alternate, on a
-//! budget: Newton's method may not have cost more than the pair steps so far, which keeps the worst case within twice of theirs. In the
-//! rounds 1, 2, 4, 8, … it may have cost twice as much, so that it is seen what it can do. Where it lowers the objective by more for
-//! what it costs than the pair steps of the round did, it leads: it has no budget then, and few pair steps are between.
+//! Pair steps find out which coefficients are free; they are slow where C is large or the matrix nearly singular. Newton's method solves for
+//! all free coefficients at once; it is costly where there are many. So rounds of pair steps and of Newton's method (`free.rs`) alternate:
 //!
-//! At the tolerance one more round of Newton's method gives the last digits, and is kept if it lessens the violation. Then v is
-//! computed anew before anything is claimed.
+//! * Newton's method may have cost as much as the pair steps so far, which keeps the worst case within twice their cost.
+//! * In rounds 1, 2, 4, 8, … it may have cost twice as much, so that its gain is measured even where it is costly.
+//! * Where it lowers the objective by more for its cost than pair steps did, it leads: no budget, and few pair steps in between.
 //!
-//! The two variables of a row of a regression are one coefficient here, with a kink at 0: (B.6).
+//! At the tolerance one more round of Newton's method gives the last digits; it is kept if the violation becomes smaller. Then v is computed
+//! from scratch before convergence is claimed.
+//!
+//! The two variables of a regression's row are one coefficient here, with a kink at 0 (B.6).
 
 use std::ops::ControlFlow;
 
@@ -24,53 +25,58 @@ use crate::solver::Settings;
 use crate::solver::smo::DualSolution;
 use crate::solver::start::{Snapshot, Start, feasible};
 
-/// Pair steps of a round, for each coefficient; more of them are done between two polls only where there are few coefficients.
+/// Pair steps of a round, for each coefficient.
 const STEPS_A_COEFFICIENT: f64 = 1.0;
 const LEAST_STEPS: u64 = 64;
-/// Pair steps of a round where Newton's method brings more for what it costs: enough to free what it is to move next.
+/// Pair steps of a round in which Newton's method leads: enough to free the coefficients that it moves next.
 const STEPS_BESIDE_NEWTON: u64 = 8;
 
-/// What a pair step costs beside a multiplication for each coefficient.
+/// The cost of a pair step, in multiplications, beside one multiplication for each coefficient.
 const OF_STEP: f64 = 100.0;
 
-/// How much more a pair step costs where two sums are held fixed, as with ν: measured at 1.2 ns for each coefficient, where a multiplication of
-/// Newton's method takes 0.2 ns. Larger: Newton's method has more of the time.
+/// The factor on the cost of a pair step where two sums are held fixed, as with ν: 1.2 ns for each coefficient were measured, and 0.2 ns for a
+/// multiplication of Newton's method. Larger: Newton's method gets more of the time.
 const OF_TWO_SUMS: f64 = 5.0;
 
-/// Free coefficients up to which the last digits are always computed; of more, only within the budget.
+/// The most free coefficients for which the last digits are computed outside of the budget.
 const FEW_FREE: usize = 160;
 
-/// How often Newton's method is tried for the last digits, and the part of the tolerance that they are found to.
+/// How often Newton's method is tried for the last digits.
 const MOST_FINISHES: usize = 4;
+
+/// The violation at which the last digits are found, as a part of the tolerance.
 const LAST_DIGITS: f64 = 1e-6;
 
-/// Rounds without a gain that is more than rounding, after which nothing more is to be had.
+/// Rounds without a gain above rounding after which the search ends.
 const MOST_IDLE: u64 = 12;
 
-/// Rounds after which it is looked for the first time whether the search still gets anywhere, and then whenever there are twice as many. What
-/// counts is a lower objective, by this part of it, or a smaller violation, by this factor.
+/// Rounds before the first look at whether the search still makes progress; the next look comes after twice as many.
 const FIRST_LOOK: u64 = 256;
+
+/// The part by which the objective must have fallen between two looks, unless the violation has become smaller.
 const LOWER: f64 = 1e-6;
+
+/// The factor by which the violation must have become smaller between two looks, unless the objective has fallen.
 const SMALLER: f64 = 0.9;
 
-/// How often v is computed anew without the violation becoming smaller, before the search gives up.
+/// How often v is computed from scratch without a smaller violation before the search gives up.
 const MOST_RENEWALS: u64 = 4;
 
-/// The least margin that a tolerance is counted in, beside the largest decision value. Where the classes' hulls meet there is none.
+/// The least margin in whose units a tolerance is counted, as a part of the largest decision value. Classes whose hulls meet have a margin of 0.
 const LEAST_MARGIN: f64 = 1e-7;
 
 /// Which coefficient belongs to which variables of the problem.
 struct Order {
-    /// The variable of each coefficient: of two that share a row, the first.
+    /// For each coefficient its variable; the first of two that share a row.
     variables: Vec<usize>,
-    /// By how much the second variable of a row comes after the first, where both are one coefficient.
+    /// The distance from the first variable of a row to the second, where both are one coefficient.
     twin: Option<usize>,
-    /// How many coefficients come first that have a negative sign; none of them where two variables are one coefficient.
+    /// How many coefficients have a negative sign. They come first. 0 where two variables are one coefficient.
     negative: usize,
 }
 
 impl Order {
-    /// Negative signs first: with two classes these are the rows of one class.
+    /// Puts negative signs first, so that the rows of each class lie side by side.
     fn of(problem: &DualProblem<'_>) -> Self {
         let twins = Twins::of(problem.rows());
         if twins.rows() < problem.len() && problem.coupling() != Coupling::BySign {
@@ -85,41 +91,41 @@ impl Order {
     }
 }
 
-/// How many coefficients a problem has: its rows, but for a ν-regression.
+/// How many coefficients a problem has: one for each row, or two in a ν-regression.
 pub(super) fn size(problem: &DualProblem<'_>) -> usize {
     let twins = Twins::of(problem.rows());
     if problem.coupling() == Coupling::BySign { problem.len() } else { twins.rows() }
 }
 
-/// The search.
+/// The search over all coefficients.
 struct Whole<'a> {
     problem: &'a DualProblem<'a>,
     order: Order,
-    /// Whether two classes are told apart with a ν, so that the margin is part of what is looked for.
+    /// Whether this is nu-classification, whose margin is part of the solution.
     has_margin: bool,
     block: Block<f64>,
     walk: Walk,
 }
 
-/// Where the search is, beside c and v.
+/// The state of the search beside c and v.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Walk {
     steps: u64,
-    /// What pair steps and Newton's method have cost.
+    /// The cost of pair steps, and of Newton's method, so far.
     pairs: f64,
     newton: f64,
-    /// Rounds without a gain.
+    /// Rounds in a row without a gain.
     idle: u64,
     renewals: u64,
-    /// Rounds of pair steps that Newton's method could have followed.
+    /// Rounds of pair steps after which there were free coefficients for Newton's method.
     rounds: u64,
-    /// Whether Newton's method brought more for what it cost than pair steps did, in the last round.
+    /// Whether Newton's method gained more for its cost than pair steps did in the last round.
     newton_leads: bool,
-    /// The least violation of a v that was computed anew.
+    /// The least violation of a v computed from scratch.
     least: f64,
     /// The violation before the last round.
     last: f64,
-    /// The lowest objective and the smallest violation so far, and at the last look.
+    /// The lowest objective and the smallest violation so far, and (`_before`) at the last look.
     lowest: f64,
     smallest: f64,
     lowest_before: f64,
@@ -140,8 +146,8 @@ impl Walk {
         }
     }
 
-    /// Takes note of a round that began at a violation and ended at an objective. Whether the search still gets anywhere: where coefficients
-    /// move by less than v is rounded to, pair steps go in circles, and the objective seems to fall.
+    /// Records a round that began at this violation and ended at this objective. Returns whether the search still makes progress: where
+    /// coefficients move by less than the rounding of v, pair steps go in circles although the objective seems to fall.
     fn goes_on(&mut self, violation: f64, objective: f64) -> bool {
         (self.lowest, self.smallest) = (self.lowest.min(objective), self.smallest.min(violation));
         if self.rounds < FIRST_LOOK || !self.rounds.is_power_of_two() {
@@ -154,8 +160,8 @@ impl Walk {
     }
 }
 
-/// Solves (D.1) with all of its kernel matrix in memory. Hands over to pairs in other hands, with α and the steps so far, where it
-/// cannot go on: the kernel is not positive semidefinite, and a step has no end.
+/// Solves (D.1) with its whole kernel matrix in memory. Where the kernel is not positive semidefinite and a step has no end, `smo` goes on from
+/// the α and the steps that are returned.
 pub(super) fn solve(
     problem: &DualProblem<'_>,
     tiles: &Tiles<'_, f64>,
@@ -171,23 +177,26 @@ pub(super) fn solve(
     let alpha = match start {
         Start::Scratch | Start::Weights { .. } => problem.start().to_vec(),
         Start::Alpha(alpha) => feasible(problem, &alpha),
-        Start::Snapshot(snapshot) => match whole.restore(snapshot) {
-            true => return whole.run(settings, control),
-            false => problem.start().to_vec(),
-        },
+        Start::Snapshot(snapshot) => {
+            if whole.restore(snapshot) {
+                return whole.run(settings, control);
+            } else {
+                problem.start().to_vec()
+            }
+        }
     };
     whole.begin_at(&alpha);
     whole.run(settings, control)
 }
 
-/// Whether nothing has to move from α = 0, which needs no kernel value: a regression whose targets all lie within its tube.
+/// Whether α = 0 is optimal, as in a regression whose targets all lie within the tube. Needs no kernel value.
 fn is_optimal_at_zero(problem: &DualProblem<'_>, tolerance: f64) -> bool {
     let is_zero = problem.start().iter().all(|&alpha| alpha == 0.0);
     is_zero && problem.violation(problem.start(), problem.linear()) <= tolerance
 }
 
 impl<'a> Whole<'a> {
-    /// The problem with its kernel values, at c = 0.
+    /// Computes all kernel values and begins at c = 0.
     fn new(problem: &'a DualProblem<'a>, tiles: &Tiles<'_, f64>) -> Self {
         let order = Order::of(problem);
         let mut block = Block::new();
@@ -215,7 +224,7 @@ impl<'a> Whole<'a> {
         Whole { problem, order, has_margin, block, walk: Walk::new() }
     }
 
-    /// t of (B.6): the pull of a row at c = 0, half way between the edges of its tube.
+    /// t of (B.6): v of a row at c = 0, half way between the edges of its tube.
     fn target(&self, place: usize) -> f64 {
         let (k, linear) = (self.order.variables[place], self.problem.linear());
         match self.order.twin {
@@ -227,14 +236,14 @@ impl<'a> Whole<'a> {
     fn begin_at(&mut self, alpha: &[f64]) {
         let signs = self.problem.signs();
         for (place, &k) in self.order.variables.iter().enumerate() {
-            // Never −0.
+            // `+ 0.0` turns −0 into 0.
             let second = self.order.twin.map_or(0.0, |twin| alpha[k + twin]);
             self.block.coefficient[place] = signs[k] * alpha[k] - second + 0.0;
         }
         self.renew();
     }
 
-    /// v from scratch.
+    /// Computes v from scratch.
     fn renew(&mut self) {
         let mut sums = std::mem::take(&mut self.block.value);
         self.block.products(&mut sums);
@@ -288,7 +297,7 @@ impl<'a> Whole<'a> {
             let of_newton = if is_cut { self.newton() } else { 0.0 };
             let after = self.objective();
             self.walk.newton_leads = of_newton > 0.0 && (between - after) * work > (before - between) * of_newton;
-            // A round that leaves the largest violation as it was, to the bit, has moved nothing.
+            // A violation with the same bits as before shows that nothing has moved.
             let gained = before - after > 4.0 * f64::EPSILON * after.abs() && violation != self.walk.last;
             self.walk.last = violation;
             self.walk.idle = if gained { 0 } else { self.walk.idle + 1 };
@@ -305,8 +314,8 @@ impl<'a> Whole<'a> {
         Ok(self.solution(stop))
     }
 
-    /// The violation to stop at, for the state of the last [`Block::violation`]. With ν the margin m of two classes is not 1, and a
-    /// tolerance is one in units of it (P.9), which the search knows only as it goes.
+    /// The violation to stop at, for the state of the last [`Block::violation`]. In nu-classification the tolerance is in units of the margin m
+    /// (P.9), which changes during the search.
     fn goal(&self, tolerance: f64) -> f64 {
         if !self.has_margin {
             return tolerance;
@@ -321,7 +330,7 @@ impl<'a> Whole<'a> {
         of_sums * steps as f64 * (self.block.len() as f64 + OF_STEP)
     }
 
-    /// Newton's method, if the budget has enough for it; what it has cost.
+    /// One round of Newton's method, if the budget allows it. Returns its cost.
     fn newton(&mut self) -> f64 {
         self.walk.rounds += 1;
         let spare = if self.walk.rounds.is_power_of_two() { self.walk.pairs } else { 0.0 };
@@ -336,8 +345,7 @@ impl<'a> Whole<'a> {
         found.work
     }
 
-    /// The last digits: Newton's method once more, and pair steps for those that it brings to violate; kept if the violation becomes
-    /// smaller.
+    /// Finds the last digits: Newton's method, then pair steps for coefficients that it made violate. Kept if the violation becomes smaller.
     fn finish(&mut self, violation: f64, tolerance: f64) {
         let coupling = self.problem.coupling();
         let mut before = None;
@@ -370,7 +378,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// (B.6): `−½ Σ c (t + v) + Σ kink |c|`.
+    /// The objective (B.6), as `−½ Σ c (t + v) + Σ kink |c|`.
     fn objective(&self) -> f64 {
         let term = |place: usize| {
             let (c, v) = (self.block.coefficient[place], self.block.value[place]);
@@ -392,7 +400,7 @@ impl<'a> Whole<'a> {
         alpha
     }
 
-    /// The gradient of (D.1) follows from `u = t − v − ridge c`.
+    /// The solution of (D.1), whose gradient follows from `u = t − v − ridge c`.
     fn solution(self, stop: Stop) -> DualSolution {
         let (alpha, problem) = (self.alpha(), self.problem);
         let mut gradient = vec![0.0; problem.len()];
@@ -408,7 +416,7 @@ impl<'a> Whole<'a> {
         DualSolution { alpha, gradient, stop, iterations: self.walk.steps }
     }
 
-    /// All that the rounds to come depend on. The gradient is v, one a coefficient and 0 for the variables that have none.
+    /// Everything that later rounds depend on. The gradient is v of each coefficient, and 0 for variables that share one.
     fn snapshot(&self) -> Snapshot {
         let Walk { steps, pairs, newton, idle, renewals, rounds, newton_leads, .. } = self.walk;
         let Walk { least, last, lowest, smallest, lowest_before, smallest_before, .. } = self.walk;
@@ -423,7 +431,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Goes on at a snapshot; `false` when it is none of this problem.
+    /// Puts a snapshot back; `false` when it does not fit this problem.
     fn restore(&mut self, snapshot: Snapshot) -> bool {
         let &[pairs, newton, least, last, lowest, smallest, lowest_before, smallest_before] =
             snapshot.numbers.as_slice()
@@ -462,5 +470,5 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// Pair steps end at this part of the tolerance, so that rounding does not lift the violation above it again.
+/// Pair steps end at this part of the tolerance, so that rounding in v computed from scratch does not exceed it.
 const WITHIN: f64 = 0.9;

@@ -1,18 +1,18 @@
-//! What the sweeps promise, checked by passes over all rows.
+//! Passes over all rows that check what a sweep only estimates: violation, gap and the best bias.
 
 use super::step::step;
 use crate::problem::{Bias, Direction, LinearProblem, Passes, RowLoss, dot};
 
-/// A slope, or a step in b, of this size is on its way to infinity.
+/// A slope, or a step in b, of this size counts as infinite.
 pub(crate) const HUGE: f64 = 1e250;
 
-/// What a pass over all rows says of a point.
+/// The primal objective and the gap at a point, from a pass over all rows.
 pub(super) struct Looked {
     pub(super) primal: f64,
     pub(super) gap: f64,
 }
 
-/// Passes over all rows, to check what the sweeps promise.
+/// Passes over all rows of one problem.
 pub(super) struct Check<'p, 'a> {
     problem: &'p LinearProblem<'a>,
     passes: Passes<'p, 'a>,
@@ -20,18 +20,18 @@ pub(super) struct Check<'p, 'a> {
     last: Option<End>,
 }
 
-/// A point to end at.
+/// A point at which a machine may end.
 #[derive(Clone)]
 pub(super) struct End {
     /// w and b.
     pub(super) point: Direction,
-    /// c_i, which w is made of.
+    /// c_i, of which w is the sum.
     pub(super) coefficients: Vec<f64>,
     /// f_i
     pub(super) values: Vec<f64>,
 }
 
-/// Where the sweeps of one machine are.
+/// The state of one machine between sweeps.
 pub(super) struct Climb {
     pub(super) weights: Vec<f64>,
     /// S of (DA.2)
@@ -48,13 +48,14 @@ impl<'p, 'a> Check<'p, 'a> {
 
     /// `Σ c_i x_i` and `Σ c_i`.
     pub(super) fn combine(&mut self, coefficients: &[f64]) -> Direction {
-        match coefficients.iter().all(|&c| c == 0.0) {
-            true => Direction::zero(self.problem.columns()),
-            false => self.passes.combine(coefficients),
+        if coefficients.iter().all(|&c| c == 0.0) {
+            Direction::zero(self.problem.columns())
+        } else {
+            self.passes.combine(coefficients)
         }
     }
 
-    /// The point to end at: mended coefficients, w of them, and the best b for that w.
+    /// The point to end at: feasible coefficients, their w, and the best b for that w.
     pub(super) fn end(&mut self, climb: &Climb) -> End {
         let mut coefficients = climb.coefficients.clone();
         if self.problem.bias == Bias::Explicit {
@@ -63,7 +64,7 @@ impl<'p, 'a> Check<'p, 'a> {
         if let Some(last) = self.last.take_if(|last| last.coefficients == coefficients) {
             return last;
         }
-        // Without what rounding has done to the sum.
+        // w is summed from scratch, without the rounding of many updates.
         let point = self.passes.combine(&coefficients);
         let mut values = self.problem.values(&point.weights, 0.0);
         let bias = match self.problem.bias {
@@ -75,7 +76,7 @@ impl<'p, 'a> Check<'p, 'a> {
         End { point: Direction { weights: point.weights, bias }, coefficients, values }
     }
 
-    /// The primal objective that belongs to a gap: `P = D + gap`, D from the coefficients alone.
+    /// The primal objective of a known gap: `P = D + gap`, with D from the coefficients alone.
     pub(super) fn primal_of(&self, gap: f64, climb: &Climb) -> f64 {
         let problem = self.problem;
         let terms = problem.dual_terms(&climb.coefficients);
@@ -83,7 +84,7 @@ impl<'p, 'a> Check<'p, 'a> {
         (terms - 0.5 * (dot(&climb.weights, &climb.weights) + folded) + gap).abs()
     }
 
-    /// Primal and gap at the mended coefficients.
+    /// Primal and gap at the feasible coefficients.
     pub(super) fn at(&mut self, climb: &Climb) -> Looked {
         let problem = self.problem;
         let end = self.end(climb);
@@ -97,7 +98,7 @@ impl<'p, 'a> Check<'p, 'a> {
         Looked { primal, gap }
     }
 
-    /// The violation of the optimality conditions at the mended coefficients.
+    /// The violation of the optimality conditions at the feasible coefficients.
     pub(super) fn violation_at(&mut self, climb: &Climb) -> f64 {
         let end = self.end(climb);
         let violation = match self.problem.loss {
@@ -108,7 +109,7 @@ impl<'p, 'a> Check<'p, 'a> {
         violation
     }
 
-    /// The largest slope that a coefficient could still follow; with an explicit bias two that differ count together.
+    /// The largest slope along which a coefficient can move; with an explicit bias the largest difference of two slopes.
     fn violation(&self, coefficients: &[f64], values: &[f64]) -> f64 {
         let problem = self.problem;
         let slope = |i: usize| {
@@ -133,10 +134,10 @@ impl<'p, 'a> Check<'p, 'a> {
         }
     }
 
-    /// The explicit b at which the objective is least, w being fixed: where its slope `Σ c_i − q` changes its sign.
+    /// The explicit b that minimises the objective for fixed w: the slope `q − Σ c_i` changes its sign there.
     ///
-    /// No c_i rises with b, so a row whose c_i is the same at both ends of the bracket has it in between, too. Such rows are left out of
-    /// later halvings, which for hinge loss are then next to free.
+    /// c_i never rises with b, so a row with the same c_i at both ends of the bracket has it in between. Such rows are left out of later
+    /// halvings, which makes these nearly free for hinge loss.
     fn best_bias(&self, values: &[f64], near: f64) -> f64 {
         let problem = self.problem;
         let pull = |i: usize, bias: f64| {
@@ -152,7 +153,7 @@ impl<'p, 'a> Check<'p, 'a> {
         };
         let mut rows: Vec<u32> = (0..problem.len() as u32).collect();
         let slope = |fixed: f64, pulls: &[f64]| fixed + pulls.iter().sum::<f64>() - problem.pull_on_bias;
-        // The slope falls from the positive rows' pull to the negative ones'.
+        // Σ c_i falls as b grows: the bracket is widened until it changes sign.
         let (mut low, mut high, mut width) = (near, near, 1e-3 * near.abs().max(1.0));
         let (mut at_low, mut fixed) = (pulls(&rows, low), 0.0);
         let mut at_high = at_low.clone();
@@ -196,5 +197,5 @@ impl<'p, 'a> Check<'p, 'a> {
 
 /// Rows that a thread takes at a time.
 const ROWS_A_CHUNK: usize = 8192;
-/// A corner of a loss is rounded off by so little when b is looked for.
+/// The sharpness σ of (R.3) when b is searched for: corners of the loss are rounded by a part of 1e-12.
 const SHARP: f64 = 1e12;

@@ -1,10 +1,10 @@
 //! Dual ascent with the linear kernel: w is kept, and a step costs the non-zeros of a row.
 //!
-//! Machines over the same rows (each class against the rest) climb side by side, in lanes: their weights lie next to each other,
-//! `[column][machine]`, so that an entry of a row meets those of all machines in one place of the memory. Each machine
-//! takes its own steps and ends by itself; the order of the rows is common to all.
+//! Machines over the same rows (each class against the rest) climb side by side, in lanes. Their weights lie next to each other,
+//! `[column][machine]`, so that one entry of a row is multiplied with the weights of all machines at once. Each machine takes its own
+//! steps and ends by itself; the order of the rows is the same for all.
 //!
-//! The rows of a machine that is alone, and large, are visited by two teams at a time (`teams.rs`).
+//! A single large machine has its rows visited by two teams at a time (`teams.rs`).
 
 use std::ops::ControlFlow;
 
@@ -19,10 +19,10 @@ use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::problem::{Bias, Direction, LinearProblem, RowLoss};
 use crate::solver::Settings;
 
-/// The most machines that climb side by side: one vector of the widest registers, and one line of the caches.
+/// The most machines that climb side by side: the numbers of the widest vector register and of one cache line.
 pub(crate) const MOST_LANES: usize = 8;
 
-/// Where the sweeps ended.
+/// The result of the sweeps for one machine.
 pub(super) struct Ascent {
     pub(super) end: End,
     pub(super) stop: Stop,
@@ -38,7 +38,7 @@ pub(super) struct Ascent {
 /// f_i = ⟨w, x_i⟩ + b + ρS,   and after each sweep  b ← b + ρS                   (DA.2)
 /// ```
 ///
-/// which is the method of multipliers, one sweep to a step; ρ is chosen anew after each. With ρ = 1 and b left at 0 it is a folded bias.
+/// This is the method of multipliers with one sweep for each step; ρ is adapted after each sweep. ρ = 1 with b kept at 0 is a folded bias.
 pub(super) fn ascend(
     problems: &[LinearProblem<'_>],
     starts: &[Option<Vec<f64>>],
@@ -68,7 +68,7 @@ fn ascend_in_lanes<const L: usize>(
     });
     let mut found = Vec::new();
     for (number, check) in checks.iter_mut().enumerate() {
-        // What the lanes left to those that have few rows in common.
+        // Machines that had few rows in common with others go on alone.
         let mut alone = lanes.alone(number);
         if alone.lanes[0].ended.is_none() && broken.is_continue() {
             let (problem, check) = (&problems[number..=number], std::slice::from_mut(check));
@@ -90,33 +90,33 @@ fn mean_square(problem: &LinearProblem<'_>) -> f64 {
     (0..problem.len()).map(|i| problem.square(i)).sum::<f64>() / problem.len().max(1) as f64
 }
 
-/// Where c begins: the dual of logistic loss has no slope at its ends.
+/// The first value of c: 0, or inside the bounds for logistic loss, whose dual has no slope at them.
 pub(crate) fn first_coefficient(loss: RowLoss, target: f64, cost: f64) -> f64 {
     if loss == RowLoss::Logistic { target * (1e-3 * cost).min(1e-8) } else { 0.0 }
 }
 
-/// Neighbours in memory, which it is quicker to read together: a run. Some runs, other ones in each sweep, make a group, whose rows are
-/// visited in a random order: groups that stay the same from sweep to sweep can take many more sweeps (see `out_of_core`). Where there are so
-/// many rows that teams visit them, the rows of a run follow each other.
+/// Rows of a run: neighbours in memory, which are read together. Each sweep makes groups of other runs and visits the rows of a group in a random
+/// order. Groups that stayed the same from sweep to sweep could take many more sweeps (see `out_of_core`). Where teams visit the rows, the
+/// rows of a run follow each other.
 const RUN: usize = 16;
 const RUNS_A_GROUP: usize = GROUP / RUN;
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 1_000_000;
-/// A gap is computed once what the sweep has seen of it is within so many times what is asked for.
+/// The gap is computed when the estimate of the sweep is within this many times the gap that is asked for.
 const LIKELY: f64 = 2.0;
-/// To compute the primal objective costs more than a late sweep. So it is computed when the last one says that the gap is within this many
-/// times of being likely, or when the gap has fallen to half since.
+/// The primal objective, which costs more than a late sweep, is computed when the gap, measured with the last primal, is within this many times
+/// [`LIKELY`], or has fallen to half since.
 const NEARLY: f64 = 1.5;
-/// The least ρ of (DA.2) as a part of the largest, which is the mean ‖x_i‖². At the largest, every row is as strongly coupled with every
-/// other one as with itself, which takes twice as many sweeps where rows have little in common (text). With less than this, b lags behind.
+/// The least ρ of (DA.2), as a part of the largest, the mean ‖x_i‖². The largest couples each row with all others as strongly as with itself,
+/// which takes twice as many sweeps where rows have little in common (text). With a smaller one b lags behind.
 const LEAST_STRENGTH: f64 = 0.03;
 /// ρ grows when a sweep leaves more than this part of S.
 const SLOW_FALL: f64 = 0.5;
 
-/// Machines that visit a row, in the mean, for which a visit of all of them is quicker than one of each.
+/// The fewest machines that visit a row, in the mean, for which visiting it once for all is faster than once for each.
 const MANY_VISITORS: usize = 2;
 
-/// The machines that climb, and where they are.
+/// The machines that climb side by side.
 struct Lanes<const L: usize> {
     /// w and S of (DA.2)
     at: Place<L>,
@@ -128,16 +128,16 @@ struct Lanes<const L: usize> {
     mean_square: f64,
     /// c, `[row][machine]`
     coefficients: Vec<[f64; L]>,
-    /// For each row the machines that visit it: a bit each.
+    /// For each row one bit for each machine that visits it.
     visitors: Vec<u8>,
     lanes: [Lane; L],
     sweeps: u64,
 }
 
-/// A machine, and what it saw in a sweep.
+/// The state of a machine between sweeps.
 #[derive(Clone, Copy, Default)]
 struct Lane {
-    /// Why it ended, after how many sweeps.
+    /// Why it ended, and after how many sweeps.
     ended: Option<(Stop, u64)>,
     /// Rows at a bound whose slope points outward by more than this are left out.
     outward: f64,
@@ -191,7 +191,7 @@ impl<const L: usize> Lanes<L> {
         lanes
     }
 
-    /// One machine.
+    /// One machine as the check sees it.
     fn of(&self, number: usize) -> Climb {
         Climb {
             weights: self.at.weights.iter().map(|weights| weights[number]).collect(),
@@ -201,7 +201,7 @@ impl<const L: usize> Lanes<L> {
         }
     }
 
-    /// One machine, to go on alone.
+    /// One machine taken out of the lanes, to go on alone.
     fn alone(&self, number: usize) -> Lanes<1> {
         Lanes {
             at: Place {
@@ -218,21 +218,21 @@ impl<const L: usize> Lanes<L> {
         }
     }
 
-    /// Whether so few machines visit the same rows that each is quicker alone.
+    /// Whether so few machines visit the same rows that each is faster alone.
     fn are_lonely(&self, active: usize) -> bool {
         let visits: usize = self.visitors.iter().map(|visitors| visitors.count_ones() as usize).sum();
         L > 1 && visits < MANY_VISITORS * active
     }
 
-    /// What is added to ⟨w, x⟩.
+    /// `b + ρS` of (DA.2), which is added to ⟨w, x⟩.
     fn bias(&self, number: usize) -> f64 {
         self.multipliers[number] + self.strengths[number] * self.at.sums[number] // (DA.2)
     }
 
     /// Chooses ρ of (DA.2) for the next sweep of a machine.
     ///
-    /// A large ρ couples every row with every other one, so that the sweeps climb slowly; a small one lets b lag behind. So ρ is small
-    /// as long as S changes its sign or falls quickly, and grows while it does not.
+    /// A large ρ couples the rows, so that sweeps climb slowly; a small one lets b lag behind. So ρ stays small while S changes its sign or
+    /// falls quickly, and grows otherwise.
     fn adapt_strength(&mut self, number: usize) {
         let (sum, lane) = (self.at.sums[number], &mut self.lanes[number]);
         let lags = sum * lane.last_sum > 0.0 && sum.abs() > SLOW_FALL * lane.last_sum.abs();
@@ -242,20 +242,20 @@ impl<const L: usize> Lanes<L> {
         *strength = (*strength * factor).clamp(LEAST_STRENGTH * self.mean_square, self.mean_square);
     }
 
-    /// A machine visits all rows again.
+    /// Makes a machine visit all rows again.
     fn visit_all(&mut self, number: usize) {
         self.visitors.iter_mut().for_each(|visitors| *visitors |= 1 << number);
         self.lanes[number].outward = f64::INFINITY;
         self.lanes[number].left_out = 0;
     }
 
-    /// A machine is done, and visits no row.
+    /// Ends a machine, which then visits no row.
     fn end(&mut self, number: usize, stop: Stop) {
         self.visitors.iter_mut().for_each(|visitors| *visitors &= !(1 << number));
         self.lanes[number].ended = Some((stop, self.sweeps));
     }
 
-    /// Sweeps until every machine has reached the tolerance or the gap, or is quicker alone.
+    /// Sweeps until every machine has reached the tolerance or the gap, or is faster alone.
     fn climb(
         &mut self,
         problems: &[LinearProblem<'_>],
@@ -372,14 +372,14 @@ impl<const L: usize> Lanes<L> {
                     if stalled {
                         return self.end(number, Stop::Stalled);
                     }
-                    // Rows that were left out may be what is missing.
+                    // The gap may lie in rows that were left out.
                     found.gap > 2.0 * gap
                 } else {
                     false
                 }
             }
             None if violation.max(left.abs()) <= settings.tolerance() && (still || moved == 0.0) => {
-                // The sweep saw each violation before later steps moved: the claim is checked at the end point.
+                // The sweep measured each violation before later steps moved, so it is measured again at the end point.
                 if whole && check.violation_at(&self.of(number)) <= settings.tolerance() {
                     return self.end(number, Stop::Converged);
                 }

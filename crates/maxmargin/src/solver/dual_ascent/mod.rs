@@ -11,9 +11,9 @@
 //! α_k += (1 − y_k Σ_i α_i y_i K_ik − r_k α_k)/(K_kk + r_k),  clipped to [0, u_k]            (D.6)
 //! ```
 //!
-//! With the linear kernel the sum is `⟨w, x_k⟩` and w is kept, so a step costs the row's non-zeros. Otherwise the
-//! gradient is kept, and a step that moves costs a kernel row. Variables that sit at a bound and pull outward are left out
-//! of the sweeps until the others are done, then all are looked at again.
+//! With the linear kernel the sum is `⟨w, x_k⟩` and w is kept, so a step costs the row's non-zeros. With other kernels the gradient is
+//! kept, and a step that moves costs a kernel row. Variables at a bound whose gradient points outward are left out of the sweeps until the
+//! others are done; then all are visited again.
 //!
 //! **Stopping.** When a sweep over all variables finds no violation over the tolerance and moves α by no more than
 //! the tolerance: ‖α_t − α_{t−1}‖ ≤ tolerance · max(1, ‖α_t‖). With the linear kernel also at a relative duality gap, where one is
@@ -90,22 +90,22 @@ pub(super) fn solve(
     })
 }
 
-/// Keeps w, and returns it.
+/// Solves a problem with the linear kernel, keeping w.
 fn solve_linear(problem: &MarginProblem<'_>, settings: &Settings, start: Start, control: &mut dyn Control) -> Solution {
     solve_together(std::slice::from_ref(problem), settings, vec![start], control).swap_remove(0)
 }
 
-/// Whether problems like this one, over the same rows, are solved side by side.
+/// Whether several problems like this one over the same rows are solved side by side.
 pub(super) fn solves_together(problem: &MarginProblem<'_>) -> bool {
     problem.kernel().is_linear() && !problem.hard()
 }
 
-/// Bytes that a machine takes beside the data.
+/// Bytes that a machine needs in addition to the data.
 fn own_bytes(problem: &MarginProblem<'_>) -> u64 {
     10 * 8 * (problem.len() + problem.columns()) as u64
 }
 
-/// Solves up to [`MOST_LANES`] problems with the same rows, loss and bias, each as it would be solved alone.
+/// Solves up to [`MOST_LANES`] problems with the same rows, loss and bias. Each ends at the optimum that it would reach alone.
 pub(super) fn solve_together(
     problems: &[MarginProblem<'_>],
     settings: &Settings,
@@ -127,11 +127,11 @@ pub(super) fn solve_together(
     found.into_iter().zip(problems).map(solution).collect()
 }
 
-/// What is kept up to date while α moves, so that one component of the gradient is cheap.
+/// Keeps w or the gradient up to date while α moves, so that one component of the gradient is cheap.
 trait Keeper {
     /// Component `k` of the gradient, without the ridge.
     fn component(&self, dual: &DualProblem<'_>, k: usize) -> f64;
-    /// α_k has moved by `delta`.
+    /// Takes note that α_k has moved by `delta`.
     fn moved(&mut self, dual: &DualProblem<'_>, k: usize, delta: f64);
     /// A bound on the rounding error that the moves may have left in each component.
     fn drift(&self) -> f64;
@@ -164,7 +164,7 @@ impl Keeper for Weights<'_> {
         self.bias += scale * self.constant;
     }
 
-    /// What is kept is w, and the model's is computed anew.
+    /// 0: the model's w is computed from α, so updates leave no error in it.
     fn drift(&self) -> f64 {
         0.0
     }
@@ -216,7 +216,7 @@ fn ascend(
         if moved % POLL_EVERY == 0
             && let ControlFlow::Break(stop) = control.poll(Progress::default())
         {
-            // No sum is held fixed, so a part of the start is a start.
+            // Without a fixed sum, any part of the start is feasible.
             broken = Some(stop);
             break;
         }
@@ -257,8 +257,7 @@ fn ascend(
             let target =
                 if diagonal[k] > 0.0 { alpha[k] - slope / diagonal[k] } else { -slope.signum() * f64::INFINITY };
             let target = target.clamp(0.0, upper);
-            // No end, or none within reach of f64: a hard margin that does not exist, or a kernel that is not positive
-            // semidefinite.
+            // The objective has no lower bound in f64: a hard margin that does not exist, or a kernel that is not positive semidefinite.
             if target == f64::INFINITY || slope.is_nan() || slope.abs() >= HUGE {
                 break 'sweeps Stop::Diverged;
             }
@@ -275,7 +274,7 @@ fn ascend(
         let norm = alpha.iter().map(|value| value * value).sum::<f64>().sqrt();
         let still = moved.sqrt() <= settings.tolerance() * norm.max(1.0);
         if violation <= settings.tolerance() && (still || moved == 0.0) {
-            // The sweep saw each violation before later steps moved: the claim is checked at the end point.
+            // The sweep measured each violation before later steps moved, so it is measured again at the end point.
             if whole && dual.violation(&alpha, &gradient(dual, &keeper, &alpha)) <= settings.tolerance() {
                 break Stop::Converged;
             }
@@ -285,7 +284,7 @@ fn ascend(
             if sweeps >= cap {
                 break Stop::IterationLimit;
             }
-            // Done with the active ones: look at all again.
+            // The active variables are done: visit all again.
             active = (0..n).collect();
             outward = f64::INFINITY;
         } else if moved == 0.0 && whole {
@@ -308,5 +307,5 @@ fn gradient(dual: &DualProblem<'_>, keeper: &impl Keeper, alpha: &[f64]) -> Vec<
     (0..dual.len()).map(|k| keeper.component(dual, k) + dual.ridge()[k] * alpha[k]).collect()
 }
 
-/// Steps between two looks at the control: a few milliseconds of work at most.
+/// Steps between two polls: a few milliseconds of work at most.
 const POLL_EVERY: usize = 64;

@@ -1,14 +1,14 @@
-//! One coefficient at a time: the best that it can be while all others stay.
+//! The exact step of one coefficient while all others stay.
 
 use crate::problem::RowLoss;
 
 /// A step of one coefficient.
 pub(crate) struct Step {
-    /// Where it leads.
+    /// The new coefficient.
     pub(crate) target: f64,
-    /// The slope of the dual in c at the old one, of either sign.
+    /// The slope of the dual in c at the old coefficient.
     pub(crate) slope: f64,
-    /// How far the slope points outward, where it does and so c stays at its bound, or at the corner of its tube.
+    /// How far the slope points outward; `None` unless c stays at a bound or at the corner of the tube.
     pub(crate) outward: Option<f64>,
 }
 
@@ -39,12 +39,12 @@ pub(crate) fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, squa
         RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => {
             let (ridge, bound) = (loss.ridge(cost), loss.bound(cost));
             let curvature = square + ridge;
-            // Where c would go without the tube, and how steep the dual is there; the tube takes ε of that.
+            // The step without the tube; the tube takes ε off its pull.
             let pull = target - f + square * old;
             let shrunk = pull.signum() * (pull.abs() - width).max(0.0);
             let free = if curvature > 0.0 { shrunk / curvature } else { shrunk.signum() * f64::INFINITY };
             let new = if shrunk == 0.0 { 0.0 } else { free.clamp(-bound, bound) };
-            // The slope that is nearest to 0 of those that the corner at 0 allows.
+            // Of the slopes at the corner c = 0, the one nearest to 0.
             let rise = target - f - ridge * old;
             let slope = match old {
                 old if old > 0.0 => rise - width,
@@ -68,7 +68,7 @@ pub(crate) fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, squa
     }
 }
 
-/// Odds beyond which α or C − α cannot be told from 0.
+/// The least odds z. Beyond ±700, α or C − α would be 0 in f64.
 const LEAST_ODDS: f64 = -700.0;
 const MOST_ODDS: f64 = 36.0;
 
@@ -78,8 +78,8 @@ const MOST_ODDS: f64 = 36.0;
 /// h(z) = r + ‖x‖²C/(1 + exp(−z)) + z = 0,   −r − ‖x‖²C ≤ z ≤ −r               (DA.3)
 /// ```
 ///
-/// Since |h″| ≤ h′, Newton's step from an error e leaves e²/2 once that is small; a step that leaves the bracket, or is longer than half of the
-/// one before, halves the bracket instead.
+/// Because |h″| ≤ h′, Newton's step from an error e leaves about e²/2. A step that leaves the bracket, or is longer than half of the one
+/// before, is replaced by a halving of the bracket.
 fn logistic_step(cost: f64, square: f64, r: f64, start: f64) -> f64 {
     let height = square * cost;
     let (mut low, mut high) = (-r - height, -r);
@@ -145,7 +145,7 @@ mod tests {
                         let what = format!("{square:e} {cost:e} {part:e} {f}: {found:e}");
                         assert!(found > 0.0 && found < cost, "{what}");
                         let slope = |alpha: f64| -f + square * (alpha - part * cost) + (alpha / (cost - alpha)).ln();
-                        // The root lies between neighbours, or beyond what can be told from an end, or from the rounding of the slope.
+                        // The slope changes sign between neighbours of the root, unless it lies at an end or below the rounding of the slope.
                         let (below, above) = (found * (1.0 - 1e-6), found + (cost - found) * 1e-6);
                         let rounding = 1e-12 * square * cost;
                         assert!(slope(below) <= rounding || found < 1e-250 * cost, "{what}");

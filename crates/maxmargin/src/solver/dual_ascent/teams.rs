@@ -1,14 +1,15 @@
-//! Who visits the rows: one team of all, or two that visit different rows at the same time.
+//! Teams that visit the rows: one team for all rows, or two that visit different rows at the same time.
 //!
-//! Two teams begin a round at the same w, each on a copy of its own, and do not see what the other does. Together they are ahead by
+//! Two teams begin a round at the same w, each on its own copy, and do not see each other's changes. Both changes together, times t, raise the
+//! dual objective by
 //!
 //! ```text
 //! D(t) ≥ t (ΔH − ⟨w, Δ⟩) − ½t²‖Δ‖²,   0 ≤ t ≤ 1                                               (DA.4)
 //! ```
 //!
-//! with Δ the sum of what both added to w, and ΔH what their rows added to the other terms of (LP.2), which are concave. The round goes as far
-//! as this bound rises: all the way where the teams were not in each other's way, as is usual for sparse rows, and by at least the
-//! mean of both, which is never down. Whether there are two teams depends on the problem alone, and so do the bits.
+//! Δ is the sum of both changes of w, and ΔH the change of the other terms of (LP.2), which are concave. The round takes the t with the largest
+//! bound: 1 where the teams did not disturb each other, as is usual for sparse rows, and at least ½, the mean of both, which never lowers the
+//! objective. Whether there are two teams depends on the problem alone, and so do the bits.
 //!
 //! # Reference
 //! M. Jaggi et al., Communication-efficient distributed dual coordinate ascent, 2014.
@@ -22,7 +23,7 @@ use crate::problem::{Bias, LinearProblem};
 use crate::simd::vectorised;
 use crate::workers::Workers;
 
-/// Where the machines are.
+/// The point of each machine.
 #[derive(Clone)]
 pub(super) struct Place<const L: usize> {
     /// w, `[column][machine]`
@@ -34,12 +35,12 @@ pub(super) struct Place<const L: usize> {
 /// Some columns of w.
 type Columns<const L: usize> = [[f64; L]];
 
-/// What a machine saw in a sweep.
+/// What a sweep has measured for a machine.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Seen {
     pub(super) violation: f64,
     pub(super) gap: f64,
-    /// The squares of all changes, and of all coefficients.
+    /// The sum of the squares of all changes, and that of all coefficients.
     pub(super) moved: f64,
     pub(super) size: f64,
 }
@@ -53,28 +54,28 @@ impl Seen {
     }
 }
 
-/// What all teams know in a round.
+/// What all teams share in a round.
 pub(super) struct Round<'r, 'a, const L: usize> {
-    /// With the same rows, loss and bias.
+    /// The problems, which have the same rows, loss and bias.
     pub(super) problems: &'r [LinearProblem<'a>],
     /// b and ρ of (DA.2)
     pub(super) multipliers: [f64; L],
     pub(super) strengths: [f64; L],
     /// c, `[row][machine]`, before the round.
     pub(super) coefficients: &'r [[f64; L]],
-    /// For each row the machines that visit it: a bit each.
+    /// For each row one bit for each machine that visits it.
     pub(super) visitors: &'r [u8],
     /// Rows at a bound whose slope points outward by more than this are left out.
     pub(super) outward: [f64; L],
 }
 
-/// A row whose coefficients have moved, and where to.
+/// A row whose coefficients have moved, and their new values.
 pub(super) struct Moved<const L: usize> {
     pub(super) place: u32,
     pub(super) coefficients: [f64; L],
 }
 
-/// Those who visit some rows, one after the other.
+/// A team: it visits some rows, one after the other, on its own copy of w.
 pub(super) struct Team<const L: usize> {
     places: Vec<u32>,
     at: Place<L>,
@@ -95,11 +96,11 @@ pub(super) struct Teams<const L: usize> {
 
 /// Rows of a group.
 pub(super) const GROUP: usize = 512;
-/// Two teams pay from so many rows on,
+/// Fewest rows for which two teams are faster than one.
 const MANY_ROWS: usize = 32 * 1024;
-/// if a round has so many entries of rows for each column: that many have to be added up after it,
+/// Entries of rows in a round for each column of w. With fewer, adding up the columns after a round takes too large a part of the time.
 const ENTRIES_A_COLUMN: usize = 6;
-/// and if a sweep has so many rounds: the more, the less the teams are in each other's way.
+/// Fewest rounds of a sweep for which two teams are faster than one. In longer rounds the teams disturb each other more.
 const ROUNDS_A_SWEEP: usize = 12;
 /// Columns that a thread adds up at a time.
 const COLUMNS_A_CHUNK: usize = 8192;
@@ -127,7 +128,7 @@ impl<const L: usize> Teams<L> {
         self.groups * self.teams.len()
     }
 
-    /// Nobody has a row to visit.
+    /// Takes all rows away from the teams.
     pub(super) fn clear(&mut self) {
         self.teams.iter_mut().for_each(|team| team.places.clear());
     }
@@ -138,7 +139,7 @@ impl<const L: usize> Teams<L> {
         (&mut self.teams[k % count].places, count == 1)
     }
 
-    /// What each team did in the last round.
+    /// The teams, with what they did in the last round.
     pub(super) fn all(&self) -> &[Team<L>] {
         &self.teams
     }
@@ -146,7 +147,7 @@ impl<const L: usize> Teams<L> {
     /// Takes the steps of a round.
     pub(super) fn visit(&mut self, round: &Round<'_, '_, L>, rows: &impl StoredRows, at: &mut Place<L>) {
         if let [team] = &mut self.teams[..] {
-            // Alone it needs no copy.
+            // A single team needs no copy.
             std::mem::swap(&mut team.at, at);
             team.visit(round, rows, false);
             std::mem::swap(&mut team.at, at);
@@ -163,7 +164,7 @@ impl<const L: usize> Teams<L> {
         self.join(round, workers, at);
     }
 
-    /// Goes as far as (DA.4) says, from where the round began; every team is there then.
+    /// Joins the changes of both teams with the t of (DA.4), and brings both teams to that point.
     fn join(&mut self, round: &Round<'_, '_, L>, workers: &Workers, at: &mut Place<L>) {
         let parts = workers.map_chunks(at.weights.len(), COLUMNS_A_CHUNK, |range| {
             let (mut along, mut squares) = ([0.0; L], [0.0; L]);
@@ -219,7 +220,7 @@ impl<const L: usize> Teams<L> {
 }
 
 impl<const L: usize> Team<L> {
-    /// Takes the steps of the team's rows, in their order. `measured`: ΔH is wanted.
+    /// Takes the steps of the team's rows, in their order. Computes ΔH if `measured`.
     fn visit(&mut self, round: &Round<'_, '_, L>, rows: &impl StoredRows, measured: bool) {
         if L == 1 {
             self.visit_places(round, rows, measured);
@@ -237,7 +238,7 @@ impl<const L: usize> Team<L> {
         let shared = &round.problems[0];
         let loss = shared.loss;
         let curvatures_of_bias = if shared.bias == Bias::Explicit { round.strengths } else { [0.0; L] };
-        // What is written at each row is not in the memory of the teams, which lie side by side: they would wait for each other.
+        // Local copies: the teams lie side by side in memory, and writing there at each row would make them wait for each other.
         let (mut seen_by, mut heights, mut sums) = ([Seen::default(); L], [0.0; L], self.at.sums);
         let (mut moved, mut left_out) = (std::mem::take(&mut self.moved), std::mem::take(&mut self.left_out));
         moved.clear();
@@ -306,7 +307,7 @@ mod tests {
     use crate::problem::Loss;
     use crate::solver::{Settings, SolverKind};
 
-    /// Rows of two columns, where teams are in each other's way as much as they can be.
+    /// Rows of two columns, where two teams disturb each other most.
     const ROWS: usize = 34_000;
 
     fn teams_of(rows: usize) -> usize {
@@ -342,7 +343,7 @@ mod tests {
         }
     }
 
-    /// Where two teams end that began at 1 and went to these weights, the terms of the dual having risen by so much.
+    /// The point where two teams end that began at 1 and went to these weights, when the terms of the dual rose by `height`.
     fn joined(ends: [[f64; 2]; 2], height: f64) -> ([f64; 2], f64) {
         Fixture::new(&blobs(ROWS, 0.8, 1), 1.0).bias(Bias::None).with(|problem| {
             let problems = [LinearProblem::of_margin(problem)];

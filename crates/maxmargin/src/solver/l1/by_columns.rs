@@ -91,9 +91,10 @@ impl ByColumns<'_> {
             let (mut worst, mut kept) = (0.0f64, Vec::with_capacity(active.len()));
             for &j in &active {
                 let is_column = j < self.columns.count();
-                let sum: f64 = match is_column {
-                    true => self.columns.column(j).map(|(i, value)| h[i] * value * values[i]).sum(),
-                    false => h.iter().zip(&values).map(|(h, value)| h * value).sum(),
+                let sum: f64 = if is_column {
+                    self.columns.column(j).map(|(i, value)| h[i] * value * values[i]).sum()
+                } else {
+                    h.iter().zip(&values).map(|(h, value)| h * value).sum()
                 };
                 let slope = self.gradient[j] + sum;
                 let (z, penalty) = (at[j], self.penalties[j]);
@@ -106,9 +107,10 @@ impl ByColumns<'_> {
                 let next = one_step(z, slope, curvature[j] + least, penalty);
                 if next != z {
                     at[j] = next;
-                    match is_column {
-                        true => self.columns.column(j).for_each(|(i, value)| values[i] += (next - z) * value),
-                        false => values.iter_mut().for_each(|value| *value += next - z),
+                    if is_column {
+                        self.columns.column(j).for_each(|(i, value)| values[i] += (next - z) * value)
+                    } else {
+                        values.iter_mut().for_each(|value| *value += next - z)
                     }
                 }
                 work += if is_column { self.columns.offsets[j + 1] - self.columns.offsets[j] } else { h.len() };

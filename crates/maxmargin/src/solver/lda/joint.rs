@@ -66,9 +66,10 @@ fn functions(
     let Some(pooled) = Pooled::new(sample, settings.shrinkage, poll)? else {
         return ControlFlow::Continue(None);
     };
-    match pooled.on_span_only() {
-        true => notes.push(fewer_rows_note(&sample)),
-        false => notes.extend(ridge_note(pooled.ridge)),
+    if pooled.on_span_only() {
+        notes.push(fewer_rows_note(&sample))
+    } else {
+        notes.extend(ridge_note(pooled.ridge))
     }
     let mean = pooled.mean();
     let apart: Vec<Vec<f64>> = pooled.means.iter().map(|own| pooled.difference(own, &mean)).collect();

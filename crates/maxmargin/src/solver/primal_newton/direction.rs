@@ -7,34 +7,34 @@ use crate::problem::{Bias, Direction, LinearProblem, Passes};
 use crate::solver::cholesky::Factor;
 use crate::solver::hessian::{self, Ridge};
 
-/// Steps of the conjugate gradients at most: what is left after so many is for the next step of Newton's method.
+/// The most steps of the conjugate gradients. What is left then is for the next step of Newton's method.
 const MOST_STEPS: usize = 250;
-/// Steps that conjugate gradients usually take, to weigh them against a matrix.
+/// The usual number of steps of the conjugate gradients, by which their cost is compared with that of a matrix.
 const USUAL_STEPS: f64 = 25.0;
-/// Columns beyond which no matrix is made.
+/// The most columns for which a matrix is made.
 const MOST_COLUMNS: usize = 3000;
 
-/// Columns up to which a factored matrix of some rows steers the conjugate gradients, and those rows for each column.
+/// The most columns for which the preconditioner is a factored matrix of some rows; and the number of those rows for each column.
 const STEERED_COLUMNS: usize = 1200;
 const ROWS_A_COLUMN: usize = 6;
-/// Steps of the conjugate gradients after which what steers them is made anew.
+/// Steps of the conjugate gradients after which the preconditioner is renewed.
 const TOO_MANY_STEPS: usize = 12;
 
-/// How directions are found for a problem.
+/// Finds directions for a problem, and keeps the preconditioner from step to step.
 pub(super) struct Directions {
     by_matrix: bool,
     steered: bool,
-    /// What steers the conjugate gradients, as long as it does.
+    /// The preconditioner, while conjugate gradients need few steps with it.
     factor: Option<Factor>,
 }
 
 impl Directions {
-    /// A matrix where it is cheaper than conjugate gradients, and there is memory for it.
+    /// Uses a matrix where it is cheaper than conjugate gradients and fits into the memory.
     pub(super) fn new(problem: &LinearProblem<'_>, memory: u64) -> Self {
         let columns = problem.columns() as f64;
         let rows = problem.len() as f64;
         let entries_a_row = problem.matrix.entries() as f64 / problem.matrix.rows().max(1) as f64;
-        // In products: the outer products of all rows and the factorisation, against two passes a step.
+        // Both costs in multiplications: outer products and factorisation; and two passes over the rows for each step.
         let matrix = 0.5 * rows * entries_a_row * entries_a_row + columns * columns * columns / 6.0;
         let passes = USUAL_STEPS * 2.0 * rows * entries_a_row;
         let fits = hessian::bytes(problem.columns()) <= memory / 2;
@@ -51,7 +51,7 @@ impl Directions {
         Directions { by_matrix: false, steered, factor: None }
     }
 
-    /// d with `(P + Σ h_i x_i x_i′) d = −g` up to a part of g; `None` when there is none that is finite.
+    /// d of (PN.2), up to the accuracy of the system; `None` when it is not finite.
     pub(super) fn find(&mut self, system: &System<'_, '_>, passes: &mut Passes<'_, '_>, poll: &mut Poll<'_>) -> Found {
         if self.by_matrix {
             let found = by_matrix(system, poll)?;
@@ -68,21 +68,21 @@ impl Directions {
     }
 }
 
-/// Asks whether to go on.
+/// Asks the caller whether to go on.
 pub(super) type Poll<'a> = dyn FnMut() -> ControlFlow<Stop> + 'a;
-/// A direction, unless there is none or the search was broken.
+/// A direction, or none that is finite; a break where the caller asked for one.
 pub(super) type Found = ControlFlow<Stop, Option<Direction>>;
 
-/// (PN.2), and how well it is to be solved.
+/// The system (PN.2), and how accurately it is to be solved.
 pub(super) struct System<'s, 'a> {
     pub(super) problem: &'s LinearProblem<'a>,
     /// h_i
     pub(super) curvatures: &'s [f64],
     /// g
     pub(super) gradient: &'s Direction,
-    /// What b is held by in P.
+    /// The entry of P for b.
     pub(super) bias_ridge: f64,
-    /// The part of g that may be left.
+    /// The part of g that may be left, `accuracy` of (PN.6).
     pub(super) accuracy: f64,
 }
 
@@ -111,15 +111,15 @@ fn by_matrix(system: &System<'_, '_>, poll: &mut Poll<'_>) -> Found {
     ControlFlow::Continue(found.map(|whole| system.parted(whole)))
 }
 
-/// The matrix of (PN.2) over some of the rows that curve the objective, each standing for several, as a factor: near enough to
-/// the whole to need few steps, at a part of its cost.
+/// The preconditioner: the factored matrix of (PN.2) over some of the rows that curve the objective, each standing for several. It costs a part
+/// of the whole matrix, and conjugate gradients need few steps with it.
 fn steering(system: &System<'_, '_>, poll: &mut Poll<'_>) -> ControlFlow<Stop, Option<Factor>> {
     let problem = system.problem;
     let curved: Vec<usize> = (0..problem.len()).filter(|&i| system.curvatures[i] > 0.0).collect();
     let wanted = ROWS_A_COLUMN * (problem.columns() + 1);
     let count = curved.len();
     let places: Vec<usize> = match count > 2 * wanted {
-        // Spread evenly over the rows, but in no step with a period that they may have.
+        // Spread over the rows, with an offset so that a period in their order does no harm.
         true => (0..wanted).map(|k| curved[k * count / wanted + (k * 7919) % (count / wanted)]).collect(),
         false => curved,
     };
@@ -135,7 +135,7 @@ fn steering(system: &System<'_, '_>, poll: &mut Poll<'_>) -> ControlFlow<Stop, O
 /// until  r′M⁻¹r ≤ accuracy² g′M⁻¹g,   r = −g − Hd                             (PN.6)
 /// ```
 ///
-/// The direction, and the steps that it took.
+/// Returns the direction and the number of steps.
 fn by_conjugate_gradients(
     system: &System<'_, '_>,
     factor: Option<&Factor>,

@@ -2,16 +2,16 @@
 
 use crate::problem::{LinearProblem, RowState};
 
-/// Whether a step may end where the slope has become `after`, having been `before`, which is negative.
+/// Whether a step may end where the slope is `after`. It was `before`, below 0, at the beginning.
 pub(super) fn is_near_enough(before: f64, after: f64) -> bool {
     after.abs() <= ENOUGH * before.abs()
 }
 
 /// The part of its slope that a step may leave.
 const ENOUGH: f64 = 0.3;
-/// Looks at the slope, the root being known to a part in 2^50 after so many.
+/// The most evaluations of the slope. After these the root is known to a part in 2^50.
 const MOST_LOOKS: usize = 60;
-/// Rows that a thread looks at at a time.
+/// Rows that a thread takes at a time.
 const ROWS_A_CHUNK: usize = 8192;
 
 /// The step t > 0 at which the slope is near 0
@@ -20,8 +20,8 @@ const ROWS_A_CHUNK: usize = 8192;
 /// φ′(t) = ⟨w, d⟩ + t⟨d, d⟩ − Σ_i c_i(f_i + tδ_i) δ_i                        (PN.5)
 /// ```
 ///
-/// φ′ rises: a bracket is found by doubling, and the root in it by Newton's steps that stay inside. `along` and `curvature` are the
-/// first two products; the values of the state are those at t = 1. 1 when no root can be told from rounding.
+/// φ′ rises with t. A bracket is found by doubling, and the root in it by Newton's steps that stay inside. `along` and `curvature` are
+/// the first two products; the values of the state are those at t = 1. Returns 1 when rounding hides the root.
 pub(super) fn find(problem: &LinearProblem<'_>, state: &RowState, along: f64, curvature: f64, before: f64) -> f64 {
     let slope = |t: f64| {
         let sums = problem.workers.map_chunks(problem.len(), ROWS_A_CHUNK, |range| {

@@ -1,8 +1,7 @@
 //! `primal-newton`: Newton's method on the primal of a linear problem, for any number of rows and columns.
 //!
 //! # Problem
-//! (LP.1): squared, logistic and squared epsilon loss, which are smooth; hinge, epsilon and one-class loss, which are made so by
-//! steps of their own. Any bias.
+//! (LP.1): squared, logistic and squared epsilon loss, which are smooth; hinge, epsilon and one-class loss, which are smoothed. Any bias.
 //!
 //! # Optimality
 //! With the coefficients `c_i` of the rows, (R.2), the gradient vanishes:
@@ -15,20 +14,20 @@
 //! ```text
 //! (P + Σ_i h_i x_i x_i′) d = −g,   P a 1 for every weight that is penalised                        (PN.2)
 //! ```
-//! by Cholesky's method where there are few columns, else by conjugate gradients, steered by the matrix of some rows or,
-//! where there are many columns, by its diagonal and no matrix at all (`direction.rs`); then t along d where the slope vanishes, 1 if that is near enough.
+//! by Cholesky's method where there are few columns, else by conjugate gradients (`direction.rs`). Their preconditioner is the matrix over some
+//! of the rows or, with many columns, the diagonal. Then t along d is where the slope vanishes, or 1 if that is near enough.
 //!
 //! Hinge loss is smoothed as in (R.3), each row around its own `c′_i`. Once the gradient is small beside the gap,
 //! ```text
 //! c′ ← c,   σ ← 2σ                                                                                (PN.3)
 //! ```
-//! which is the method of multipliers on the dual: it ends at the optimum of the hinge loss itself, and only rows that lie
-//! on the margin are part of (PN.2).
+//! This is the method of multipliers on the dual: it ends at the optimum of the hinge loss itself, and only rows on the margin are part of
+//! (PN.2).
 //!
-//! Near the minimum a point is far nearer to it than its gap of ½‖g‖² says. With logistic loss the step that led there knows better
-//! coefficients: those of (LP.3) have, but for what (R.1) clips, no gradient at all, and the gap at them is what the losses bend along
-//! the step. They are looked at when a gap is asked for and the step gained little. (Squared loss has nothing to bend but where it
-//! begins, and rows that come in there or leave are not foreseen.)
+//! Near the minimum the gap ½‖g‖² is far larger than what the primal still lacks. With logistic loss, the step that led to a point yields
+//! better coefficients: those of (LP.3), whose gradient is 0 up to the bounds of (R.1). The gap at them comes only from the change of the
+//! losses' curvature along the step. They are tried when a gap is asked for and the step gained little. Squared loss has a constant
+//! curvature, and gains nothing from them.
 //!
 //! Where there are many rows, the search begins at the minimum of a sample of them (`sample.rs`); its steps are not counted.
 //!
@@ -71,38 +70,38 @@ use sample::Sample;
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 2000;
-/// Steps without a smaller gap before the solver gives up: for smooth losses, and for the others, whose gap grows with each (PN.3) at
-/// first.
+/// Steps without a smaller gap before the solver gives up: the first for smooth losses, the second for the others, whose gap first grows
+/// with each (PN.3).
 const PATIENCE: u32 = 20;
 const LONG_PATIENCE: u32 = 100;
-/// Steps without a smaller gap before the solver gives up where the gap is this part of the objective, or less: it may be rounding.
+/// Steps without a smaller gap before the solver gives up where the gap is so small a part of the objective that it may be rounding.
 const SHORT_PATIENCE: u32 = 4;
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
-/// The part of a smooth objective that a step may leave at most to get on, whatever the gap, which may say little before the end.
+/// A step makes progress if it lowers a smooth objective to this part, even if the gap does not become smaller.
 const LOWER: f64 = 1.0 - 1e-6;
-/// σ of (R.3) at first, for decision values of about 1: rows within a margin's width are part of the first steps.
+/// The first σ of (R.3), for decision values of about 1: rows within the margin's width are part of the first steps.
 const FIRST_SHARPNESS: f64 = 1.0;
-/// The factor of (PN.3), and where it ends, for decision values of about 1.
+/// The factor of σ in (PN.3), and the largest σ, for decision values of about 1.
 const SHARPER: f64 = 2.0;
 const SHARPEST: f64 = 1e9;
-/// (PN.3) is due once what the gradient costs is below this part of the gap.
+/// (PN.3) follows once ½‖g‖² is below this part of the gap.
 const SMALL_BESIDE_GAP: f64 = 0.2;
-/// Steps at most on a sample of the rows, and where they end: when the last one is to gain less than this part of the objective, or,
-/// where the loss is smoothed, when the relative gap is within that.
+/// The most steps on a sample. They also end when the last step is expected to gain less than the first part of the objective or, with a smoothed
+/// loss, at the second as a relative gap.
 const MOST_ROUGH_STEPS: u64 = 12;
 const ROUGH_GAIN: f64 = 1e-2;
 const ROUGH_GAP: f64 = 3e-2;
-/// The coefficients that a step has foreseen are looked at when the step was to gain less than so many times the gap that is asked for.
+/// The coefficients of (LP.3) are tried when the expected gain of a step is below this many times the gap that is asked for.
 const LIKELY: f64 = 10.0;
-/// Multiplications of a step that is nearly free, and the part that a further one must leave of the gap to be worth it.
+/// Multiplications of a step that takes next to no time; and the part of the gap that a further step may leave to be worth taking.
 const FREE_STEP: f64 = 4e5;
 const MORE_DIGITS: f64 = 0.9;
-/// The part of `Σ C_i` that is next to nothing, and the steps that a search has to find it all the same.
+/// The part of `Σ C_i` below which a smoothed objective counts as 0, and the steps that a search has to find that.
 const NEXT_TO_NOTHING: f64 = 1e-6;
 const STEPS_TO_NOTHING: u64 = 30;
-/// Steps without a smaller gap after which a search ends whose goal was met.
+/// Steps without a smaller gap after which a search ends that has met its goal.
 const MORE_STEPS: u32 = 3;
-/// The part of a gradient that conjugate gradients may leave at first.
+/// The part of the gradient that conjugate gradients may leave in the first steps.
 const LEAST_ACCURACY: f64 = 0.3;
 
 /// Whether a step on this many rows and columns takes next to no time. The search takes further steps then, for the last digits.
@@ -170,11 +169,11 @@ struct Search<'p, 'a> {
     point: Direction,
     /// The largest ‖x_i‖, the constant of a folded bias included.
     longest: f64,
-    /// How large decision values are.
+    /// The size of decision values, by which σ is scaled.
     scale: f64,
     /// Σ C_i
     total: f64,
-    /// The point to begin at, until the rows have been there.
+    /// The point to begin at, until the first pass over the rows.
     start: Option<Direction>,
     /// ‖g‖ at first.
     first: Option<f64>,
@@ -185,7 +184,7 @@ struct Search<'p, 'a> {
 #[derive(Clone, Copy)]
 enum Goal<'s> {
     Settings(&'s Settings),
-    /// Near enough to begin another one there.
+    /// At a rough minimum, for a larger problem to begin at.
     Rough,
 }
 
@@ -194,10 +193,10 @@ struct Found {
     /// g of (PN.1)
     gradient: Direction,
     primal: f64,
-    /// primal − dual at c, which is feasible but for the sum of c with an explicit bias.
+    /// primal − dual at c. With an explicit bias the sum of c need not be feasible.
     gap: f64,
     sums: RowSums,
-    /// Whether a whole step led there, and foresaw coefficients; and what they sum up to, where the pass has found that.
+    /// Whether a whole step led here, so that the coefficients of (LP.3) are known; and their `Σ c_i x_i`, if the pass has computed it.
     foreseen: bool,
     foreseen_sum: Option<Direction>,
 }
@@ -241,7 +240,7 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// Begins where the coefficients of a related problem lead to.
+    /// Begins at the weights that the coefficients of a related problem make.
     fn begin_at(&mut self, start: &[f64]) {
         let problem = self.problem;
         if start.len() != problem.len() {
@@ -262,18 +261,18 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// Minimises (LP.1), from where the search has begun.
+    /// Minimises (LP.1) from the point where the search begins.
     fn finish(mut self, settings: &Settings, control: &mut dyn Control) -> Minimum {
         let stop = match self.run(settings, control) {
             ControlFlow::Break(stop) | ControlFlow::Continue(stop) => stop,
         };
         if let Some(start) = self.start.take() {
-            // It was broken off before the rows have been there.
+            // Broken off before the first pass over the rows.
             self.point = start.clone();
             self.look(Some(&start));
         }
         if self.problem.bias == Bias::Explicit {
-            // Those at a bound stay there: off it, by however little, they would violate the optimality conditions.
+            // Coefficients at a bound stay there, because off it, by however little, they would violate the optimality conditions.
             self.problem.balance_free(&mut self.state.coefficients);
         }
         let Search { state, point, steps, .. } = self;
@@ -288,7 +287,7 @@ impl<'p, 'a> Search<'p, 'a> {
         self.descend(Goal::Settings(settings), control)
     }
 
-    /// Begins where (PN.7) has its minimum, roughly.
+    /// Begins at a rough minimum of (PN.7).
     fn begin_at_sample(&mut self, settings: &Settings, control: &mut dyn Control) -> ControlFlow<Stop> {
         let Some(sample) = Sample::of(self.problem) else { return ControlFlow::Continue(()) };
         let part = sample.problem(self.problem);
@@ -308,7 +307,7 @@ impl<'p, 'a> Search<'p, 'a> {
         self.first = first;
         let problem = self.problem;
         if !problem.loss.is_smooth() {
-            // Nothing is known of the rows but their values: those near the margin may have any coefficient.
+            // Only the values of the rows are known: those near the margin may have any coefficient.
             self.state.sharpness = sharpness;
             let middle = |i: usize| problem.loss.middle(problem.targets[i], problem.costs[i]);
             self.state.centres = (0..problem.len()).map(middle).collect();
@@ -325,7 +324,7 @@ impl<'p, 'a> Search<'p, 'a> {
         let mut found = self.look(start.as_ref());
         let first = *self.first.get_or_insert(self.size(&found).sqrt());
         let (mut best, mut least, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
-        // Where the goal was last met, and the gap there.
+        // The point at which the goal was last met, and the gap there.
         let (mut met, mut last_measure) = (None, f64::INFINITY);
         let target = match goal {
             Goal::Settings(settings) => settings.linear_gap(),
@@ -355,7 +354,7 @@ impl<'p, 'a> Search<'p, 'a> {
                         || found.foreseen && self.takes_foreseen(&mut found, enough)
                 }
                 (Goal::Settings(settings), None) => violation <= settings.tolerance(),
-                // Of a smooth loss the last step is known before it is taken, below.
+                // With a smooth loss the gain of the last step is known before it is taken, see below.
                 (Goal::Rough, _) => !self.problem.loss.is_smooth() && relative <= ROUGH_GAP,
             };
             if done {
@@ -364,7 +363,7 @@ impl<'p, 'a> Search<'p, 'a> {
                 }
                 met = Some((self.point.clone(), self.state.values.clone(), self.state.coefficients.clone()));
             }
-            // A loss that is smoothed is not to be found where next to nothing is left of it.
+            // A smoothed loss hides an objective that is next to 0.
             let is_next_to_nothing = !self.problem.loss.is_smooth() && found.primal <= NEXT_TO_NOTHING * self.total;
             if is_next_to_nothing && self.steps >= STEPS_TO_NOTHING && matches!(goal, Goal::Settings(_)) {
                 return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
@@ -377,7 +376,7 @@ impl<'p, 'a> Search<'p, 'a> {
             let is_lower = self.problem.loss.is_smooth() && found.primal < LOWER * least;
             idle = if measure < best || is_lower { 0 } else { idle + 1 };
             (best, least) = (best.min(measure), least.min(found.primal));
-            // Where the gap is rounding, so is what further steps change.
+            // When the gap is rounding, further steps change nothing but rounding.
             let is_exact = found.gap.abs() <= ROUNDING * found.primal.abs();
             let patience = match (is_exact, self.problem.loss.is_smooth()) {
                 (true, _) => SHORT_PATIENCE,
@@ -427,7 +426,7 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// Why a search stops that gets no further: where its goal was met on the way, that is where it ends.
+    /// Ends a search that makes no progress. If the goal was met before, it goes back to that point.
     fn give_up(&mut self, met: Option<(Direction, Vec<f64>, Vec<f64>)>, stop: Stop) -> Stop {
         let Some((point, values, coefficients)) = met else { return stop };
         self.point = point;
@@ -435,8 +434,7 @@ impl<'p, 'a> Search<'p, 'a> {
         Stop::Converged
     }
 
-    /// Whether the search goes on though its goal is met: on small problems the last digits are nearly free, as long as each step brings
-    /// some.
+    /// Whether the search goes on although its goal is met: on small problems steps are nearly free, and each may bring more digits.
     fn goes_on(&self, goal: Goal<'_>, found: &Found, last: &mut f64) -> bool {
         let is_small = newton_step_is_free(self.problem.len(), self.problem.columns());
         let gap = found.gap.abs();
@@ -445,7 +443,7 @@ impl<'p, 'a> Search<'p, 'a> {
         matches!(goal, Goal::Settings(_)) && is_small && gains
     }
 
-    /// Back to a point whose numbers were finite; to 0 where its coefficients are not.
+    /// Goes back to a point whose numbers were finite; to 0 if its coefficients are not.
     fn go_back(&mut self, point: Direction) {
         let problem = self.problem;
         self.point = point;
@@ -459,7 +457,7 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// Goes along a direction, as far as its slope falls.
+    /// Goes along a direction until its slope vanishes.
     fn step(&mut self, from: &Found, direction: &Direction) -> Found {
         let before = from.gradient.dot(direction);
         let start = self.point.clone();
@@ -471,7 +469,7 @@ impl<'p, 'a> Search<'p, 'a> {
         }
         let (along, curvature) = self.penalty_along(&start, direction);
         let step = line::find(self.problem, &self.state, along, curvature, before);
-        // The rows are a whole step ahead.
+        // The rows have gone a whole step already.
         let back = step - 1.0;
         let changes = std::mem::take(&mut self.state.changes);
         self.state.values.iter_mut().zip(&changes).for_each(|(value, change)| *value += back * change);
@@ -533,7 +531,7 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// What an explicit bias is held by in (PN.2): as much as by a row where none lies on the margin, else by little.
+    /// The entry of P in (PN.2) for an explicit bias: that of one row where no row lies on the margin, else a small one.
     fn bias_ridge(&self, found: &Found) -> f64 {
         match self.problem.bias {
             Bias::Explicit => {
@@ -545,7 +543,8 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// ‖g‖², an explicit bias measured by what it curves: not by less than at first, or (PN.3) alone would make it small.
+    /// ‖g‖², with an explicit bias divided by its curvature. The curvature counts as at least that of the first step, or (PN.3) alone would make
+    /// this number small.
     fn size(&self, found: &Found) -> f64 {
         let bias = match self.problem.bias {
             Bias::Explicit => {
@@ -557,7 +556,7 @@ impl<'p, 'a> Search<'p, 'a> {
         dot(&found.gradient.weights, &found.gradient.weights) + bias
     }
 
-    /// (PN.4)
+    /// The bound (PN.4) on the violation.
     fn violation(&self, found: &Found) -> f64 {
         let problem = self.problem;
         let length = dot(&found.gradient.weights, &found.gradient.weights);
@@ -583,7 +582,7 @@ impl<'p, 'a> Search<'p, 'a> {
         self.gap_at(found, &mut coefficients, None)
     }
 
-    /// Whether the gap is small enough at the coefficients that the step has foreseen, which are the rows' own then.
+    /// Takes the coefficients of (LP.3) if the gap at them is at most `enough`, and returns whether it was.
     fn takes_foreseen(&mut self, found: &mut Found, enough: f64) -> bool {
         let mut foreseen = std::mem::take(&mut self.state.foreseen);
         let sum = found.foreseen_sum.take();
@@ -595,7 +594,7 @@ impl<'p, 'a> Search<'p, 'a> {
         taken
     }
 
-    /// The gap at some coefficients, balanced where the bias is explicit. What they sum up to may be known, if they are not.
+    /// The gap at some coefficients, which are balanced where the bias is explicit. `sum` is their `Σ c_i x_i` before that, if it is known.
     fn gap_at(&mut self, found: &Found, coefficients: &mut [f64], sum: Option<Direction>) -> f64 {
         let problem = self.problem;
         if problem.bias == Bias::Explicit {

@@ -1,21 +1,20 @@
-//! Where to begin: at the minimum of some of the rows, each standing for several.
+//! The start of the search: the minimum over some of the rows, each standing for several.
 //!
 //! ```text
 //! min  ½‖w‖² + qb + Σ_{i in S} (C_i n/|S|) ℓ(⟨w, x_i⟩ + b, t_i)                                      (PN.7)
 //! ```
 //!
-//! The first steps of Newton's method cost as much as the last ones and are worth less: they only find out which rows matter. A
-//! sample finds that out for a part of the price, itself beginning at a sample of its own, and the whole is left with the steps near its
-//! minimum, where few are needed.
+//! The first steps of Newton's method only find out which rows matter, at the same cost as the last steps. A sample finds that out for a
+//! part of the cost, and itself begins at a smaller sample. The whole then needs only the few steps near its minimum.
 
 use crate::problem::LinearProblem;
 
-/// A sample is one row of so many.
+/// One row in this many is in the sample.
 const ONE_OF: usize = 8;
-/// It is taken in runs of so many rows that follow each other, because they lie so in the memory, too; the runs are spread evenly,
-/// so that an order of the rows does no harm.
+/// Consecutive rows that a sample takes together, because they are neighbours in memory. These runs are spread evenly, so that the order of
+/// the rows does no harm.
 const RUN: usize = 32;
-/// Rows that a sample has at least, for each column and in all: fewer tell too little of the whole.
+/// The fewest rows of a sample for each column, and in all. Fewer say too little about the whole.
 const ROWS_A_COLUMN: usize = 8;
 const LEAST_ROWS: usize = 2000;
 
@@ -27,7 +26,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// A sample, if it pays.
+    /// A sample; `None` where the problem is too small for one to pay.
     pub(super) fn of(problem: &LinearProblem<'_>) -> Option<Self> {
         let size = problem.len() / ONE_OF;
         if size < LEAST_ROWS.max(ROWS_A_COLUMN * problem.columns()) {
@@ -44,7 +43,7 @@ impl Sample {
         Some(sample)
     }
 
-    /// (PN.7)
+    /// The problem (PN.7).
     pub(super) fn problem<'s>(&'s self, whole: &LinearProblem<'s>) -> LinearProblem<'s> {
         LinearProblem { rows: &self.rows, targets: &self.targets, costs: &self.costs, ..whole.clone() }
     }

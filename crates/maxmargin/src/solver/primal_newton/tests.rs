@@ -124,9 +124,10 @@ fn a_start_at_a_sample_changes_the_way_and_not_the_end() {
                 fixture.with(|problem| {
                     let linear = LinearProblem::of_margin(problem);
                     let mut search = Search::new(&linear, &settings);
-                    let end = match sampled {
-                        true => search.run(&settings, &mut crate::control::Unattended),
-                        false => search.descend(Goal::Settings(&settings), &mut crate::control::Unattended),
+                    let end = if sampled {
+                        search.run(&settings, &mut crate::control::Unattended)
+                    } else {
+                        search.descend(Goal::Settings(&settings), &mut crate::control::Unattended)
                     };
                     assert_eq!(end, ControlFlow::Continue(Stop::Converged), "{loss:?} {bias:?} {sampled}");
                     (search.look(None).primal, search.steps)

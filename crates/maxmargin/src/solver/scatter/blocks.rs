@@ -1,15 +1,15 @@
-//! Outer products of rows whose entries lie in clusters, such as images: full arithmetic on small blocks of columns, and none where a
-//! row has no entry.
+//! Outer products of rows whose entries lie in clusters, such as images: dense arithmetic on small blocks of columns, and none on blocks
+//! without an entry.
 //!
-//! Columns are cut into blocks of [`SIDE`], and some rows are packed block by block, each block with a mask of the rows that have an
-//! entry in it. A tile of S is the sum over the rows that are in the masks of both its blocks:
+//! Columns are cut into blocks of [`SIDE`]. Rows are packed block by block, and each block has a mask of the rows with an entry in it. A tile
+//! of S is the sum over the rows in the masks of both its blocks:
 //!
 //! ```text
 //! S[K, J] = Σ_{i ∈ J ∩ K} x_i[K] x_i[J]′,   K ≥ J                                                 (MX.4)
 //! ```
 //!
-//! Cost: `SIDE²` products, which fill the vector registers, for each pair of blocks of a row. An outer product entry by entry has to
-//! find the place of each single product, so blocks pay once a few of their entries are not 0.
+//! Cost: `SIDE²` products, which fill the vector registers, for each pair of blocks of a row. Entry by entry, each single product has to be
+//! added at its own place, so blocks are faster when they hold a few entries.
 
 use std::ops::Range;
 
@@ -26,18 +26,17 @@ const SIDE: usize = 8;
 /// Rows of a panel, a bit of a mask each.
 const PANEL: usize = 128;
 const WORD: usize = u64::BITS as usize;
-/// From a block of a panel to the next, where rows follow each other in a block: not a power of two, or the same row of all blocks would compete
-/// for the same lines of the cache.
+/// The distance from a block of a panel to the next, in rows. Not a power of two, because the blocks of one row would then compete for the same
+/// cache lines.
 const STRIDE: usize = PANEL + 1;
-/// Up to so many blocks, the blocks of a row follow each other: its entries are then placed by their columns alone.
+/// The most blocks for which the blocks of a row lie side by side, so that a column alone gives the place of an entry.
 const FEW_BLOCKS: usize = 16;
-/// Panels that are packed at a time, and the blocks of columns up to which it is so many: of more columns fewer, because between two of these
-/// rounds the caller is asked whether to go on.
+/// Panels packed per round, up to `USUAL_BLOCKS` blocks of columns. Wider data gets fewer, so that the caller is polled often enough.
 const PANELS: usize = 8;
 const USUAL_BLOCKS: usize = 256;
-/// Blocks of columns of S that a thread works on at a time: a panel is in its cache for all of them.
+/// Blocks of columns of S that a thread works on at a time, while a panel is in its cache.
 const GROUP: usize = 4;
-/// Rows at most that tell how entries lie.
+/// The most rows that [`BlockOccupancy`] looks at.
 const LOOKED_AT: usize = 1000;
 
 /// The rows of a panel that have an entry in a block.
@@ -45,19 +44,19 @@ type Mask = [u64; PANEL / WORD];
 /// A part of S, `[column][row]`.
 type Tile = [[f64; SIDE]; SIDE];
 
-/// How the entries of rows lie.
+/// How full the blocks of columns are, measured on some rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lie {
-    /// Entries of a row that are not 0, in the mean.
+pub(super) struct BlockOccupancy {
+    /// The mean number of entries other than 0 in a row.
     pub(super) entries: f64,
-    /// Blocks of a row that have one, in the mean.
+    /// The mean number of blocks of a row with such an entry.
     pub(super) blocks: f64,
-    /// Blocks that there are.
+    /// The number of blocks.
     pub(super) all: usize,
 }
 
-impl Lie {
-    /// Of some of the rows.
+impl BlockOccupancy {
+    /// Looks at some of the rows, evenly spread.
     pub(super) fn of(scatter: &Scatter<'_>) -> Self {
         let (mut entries, mut blocks, mut looked_at) = (0_usize, 0_usize, 0_usize);
         let all = scatter.rows.len();
@@ -74,36 +73,36 @@ impl Lie {
             looked_at += 1;
         }
         let mean = |count: usize| count as f64 / looked_at.max(1) as f64;
-        Lie { entries: mean(entries), blocks: mean(blocks), all: scatter.size().div_ceil(SIDE) }
+        BlockOccupancy { entries: mean(entries), blocks: mean(blocks), all: scatter.size().div_ceil(SIDE) }
     }
 }
 
-/// The sum so far, and room for rows.
+/// The sum so far, and memory for packed rows.
 pub(super) struct Blocks {
-    /// Each J with a tile for every K ≥ J, in turn one of the longest and one of the shortest that are left: neighbours have the same to do.
+    /// For each J a tile for every K ≥ J. Long and short columns alternate, so that neighbours have the same work.
     columns: Vec<(usize, Vec<Tile>)>,
     panels: Vec<Panel>,
 }
 
-/// Rows, block of columns by block.
+/// Some rows, packed by blocks of columns.
 struct Panel {
-    /// Of rows that are not in the block's mask anything.
+    /// The entries; arbitrary numbers for rows that are not in a block's mask.
     values: Vec<[f64; SIDE]>,
     masks: Vec<Mask>,
-    lay: Lay,
+    layout: PanelLayout,
 }
 
-/// How far a panel's blocks and rows lie apart.
+/// The distances between blocks and between rows in the values of a panel.
 #[derive(Clone, Copy)]
-struct Lay {
+struct PanelLayout {
     block: usize,
     row: usize,
 }
 
-impl Lay {
-    /// Of so many blocks: `[row][block]` of few, else `[block][row]`.
+impl PanelLayout {
+    /// The layout for this many blocks: `[row][block]` for up to [`FEW_BLOCKS`], else `[block][row]`.
     fn of(blocks: usize) -> Self {
-        if blocks <= FEW_BLOCKS { Lay { block: 1, row: blocks } } else { Lay { block: STRIDE, row: 1 } }
+        if blocks <= FEW_BLOCKS { PanelLayout { block: 1, row: blocks } } else { PanelLayout { block: STRIDE, row: 1 } }
     }
 }
 
@@ -114,7 +113,7 @@ impl Blocks {
         let panel = || Panel {
             values: vec![[0.0; SIDE]; count * STRIDE],
             masks: vec![[0; PANEL / WORD]; count],
-            lay: Lay::of(count),
+            layout: PanelLayout::of(count),
         };
         Blocks {
             columns: (0..count)
@@ -125,7 +124,7 @@ impl Blocks {
         }
     }
 
-    /// Rows that can be added at a time.
+    /// The most rows of one call of [`Blocks::add`].
     pub(super) fn rows(&self) -> usize {
         self.panels.len() * PANEL
     }
@@ -178,7 +177,7 @@ impl Blocks {
         }
     }
 
-    /// Adds the sums of another.
+    /// Adds the sums of other rows.
     pub(super) fn join(&mut self, other: &Blocks) {
         let tiles = self.columns.iter_mut().flat_map(|(_, tiles)| tiles);
         for (own, other) in tiles.zip(other.columns.iter().flat_map(|(_, tiles)| tiles)) {
@@ -201,28 +200,30 @@ impl Blocks {
 }
 
 impl Panel {
-    /// Takes rows in, each times the root of its weight.
+    /// Packs rows, each times the root of its weight.
     fn pack(&mut self, scatter: &Scatter<'_>, used: &[usize]) {
         self.masks.fill([0; PANEL / WORD]);
-        let Panel { values, masks, lay } = self;
-        // Full rows have an entry in every block, which may be 0.
+        let Panel { values, masks, layout } = self;
+        // Dense rows count as having an entry in every block.
         let few = masks.len() <= WORD && matches!(scatter.matrix, Matrix::Sparse(_));
         on_stored_rows!(scatter.matrix, rows => for (place, &i) in used.iter().enumerate() {
             let root = scatter.weights[i].sqrt();
             let constant = scatter.constant.then(|| (scatter.size() - 1, root));
-            let slot = Slot { place, values, masks, lay: *lay };
-            match few {
-                true if lay.block == 1 => slot.take_few(&rows, scatter.rows[i], root, constant),
-                true => slot.take_narrow(&rows, scatter.rows[i], root, constant),
-                false => slot.take_wide(&rows, scatter.rows[i], root, constant),
+            let slot = Slot { place, values, masks, layout: *layout };
+            if !few {
+                slot.take_wide(&rows, scatter.rows[i], root, constant);
+            } else if layout.block == 1 {
+                slot.take_few(&rows, scatter.rows[i], root, constant);
+            } else {
+                slot.take_narrow(&rows, scatter.rows[i], root, constant);
             }
         });
     }
 
-    /// (MX.4) for one J.
+    /// Adds (MX.4) for one J.
     #[inline(always)]
     fn add_to(&self, j: usize, tiles: &mut [Tile]) {
-        let Lay { block, row: apart } = self.lay;
+        let PanelLayout { block, row: apart } = self.layout;
         let rows = |k: usize| &self.values[k * block..][..(PANEL - 1) * apart + 1];
         let left = rows(j);
         for (k, tile) in tiles.iter_mut().enumerate() {
@@ -254,11 +255,11 @@ struct Slot<'p> {
     place: usize,
     values: &'p mut [[f64; SIDE]],
     masks: &'p mut [Mask],
-    lay: Lay,
+    layout: PanelLayout,
 }
 
 impl Slot<'_> {
-    /// Takes a row of many blocks in, of which it touches few.
+    /// Packs a row that has entries in few of many blocks.
     #[inline(always)]
     fn take_wide(mut self, rows: &impl StoredRows, row: usize, root: f64, constant: Option<(usize, f64)>) {
         rows.visit(
@@ -278,7 +279,7 @@ impl Slot<'_> {
     #[inline(always)]
     fn put_and_mark(&mut self, column: usize, value: f64) {
         let (mask, bit) = (&mut self.masks[column / SIDE][self.place / WORD], 1 << (self.place % WORD));
-        let own = &mut self.values[column / SIDE * self.lay.block + self.place * self.lay.row];
+        let own = &mut self.values[column / SIDE * self.layout.block + self.place * self.layout.row];
         if *mask & bit == 0 {
             *mask |= bit;
             *own = [0.0; SIDE];
@@ -286,11 +287,11 @@ impl Slot<'_> {
         own[column % SIDE] = value;
     }
 
-    /// Takes a sparse row of few blocks in: which of them it touches cannot be foreseen, so it is not asked for at each entry.
+    /// Packs a sparse row of few blocks. Without a branch at each entry, because which blocks have entries cannot be predicted.
     #[inline(always)]
     fn take_narrow(mut self, rows: &impl StoredRows, row: usize, root: f64, constant: Option<(usize, f64)>) {
         for block in 0..self.masks.len() {
-            self.values[block * self.lay.block + self.place] = [0.0; SIDE];
+            self.values[block * self.layout.block + self.place] = [0.0; SIDE];
         }
         let mut touched = 0_u64;
         rows.visit(
@@ -304,7 +305,7 @@ impl Slot<'_> {
         self.mark(touched);
     }
 
-    /// The same where the blocks of a row follow each other.
+    /// [`Slot::take_narrow`] where the blocks of a row lie side by side.
     #[inline(always)]
     fn take_few(mut self, rows: &impl StoredRows, row: usize, root: f64, constant: Option<(usize, f64)>) {
         let blocks = self.masks.len();
@@ -327,7 +328,7 @@ impl Slot<'_> {
         self.mark(touched);
     }
 
-    /// Notes which blocks the row is in, by their bits.
+    /// Sets the row's bit in the masks of the blocks with these bits.
     #[inline(always)]
     fn mark(&mut self, touched: u64) {
         for (block, mask) in self.masks.iter_mut().enumerate() {
@@ -335,10 +336,10 @@ impl Slot<'_> {
         }
     }
 
-    /// The bit of the block that the value went to.
+    /// Writes a value and returns the bit of its block.
     #[inline(always)]
     fn put(&mut self, column: usize, value: f64) -> u64 {
-        self.values[column / SIDE * self.lay.block + self.place][column % SIDE] = value;
+        self.values[column / SIDE * self.layout.block + self.place][column % SIDE] = value;
         1 << (column / SIDE)
     }
 }
