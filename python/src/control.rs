@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use maxmargin::{Checkpoint, Control, Progress, Stop};
+use maxmargin::{Checkpoint, CheckpointControl, Control, Progress, Stop};
 
 use crate::door::Line;
 
@@ -107,12 +107,14 @@ impl Control for Attended {
         let part = |limit| self.started.elapsed().div_duration_f64(limit);
         self.limit.map(|limit| if limit.is_zero() { f64::INFINITY } else { part(limit) })
     }
+}
 
+impl CheckpointControl for Attended {
     fn keeps_checkpoints(&self) -> bool {
         self.keeper.is_some()
     }
 
-    fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+    fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
         let Some(keeper) = &self.keeper else { return false };
         match self.broke {
             false => keeper.last.elapsed() >= KEPT_EVERY,

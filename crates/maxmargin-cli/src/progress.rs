@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use maxmargin::error::bytes as shown_bytes;
-use maxmargin::{Checkpoint, Control, Progress, Stop};
+use maxmargin::{Checkpoint, CheckpointControl, Control, Progress, Stop};
 use maxmargin_io::{ReadControl, ReadProgress};
 
 use crate::checkpoint_file::Keeper;
@@ -243,12 +243,14 @@ impl Control for Watch {
         let part = |limit| self.started.elapsed().div_duration_f64(limit);
         self.limit.map(|limit| if limit.is_zero() { f64::INFINITY } else { part(limit) })
     }
+}
 
+impl CheckpointControl for Watch {
     fn keeps_checkpoints(&self) -> bool {
         self.keeper.is_some()
     }
 
-    fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+    fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
         let Some(keeper) = &self.keeper else { return false };
         match self.broke {
             Broke::No => keeper.is_due(self.polled.0),
@@ -297,7 +299,7 @@ mod tests {
         assert_eq!(watch.poll(Progress::default()), ControlFlow::Break(Stop::TimeLimit));
         let mut watch = Watch::new(None, true);
         assert_eq!(watch.poll(Progress::default()), ControlFlow::Continue(()));
-        assert!(!watch.wants_snapshot(&Progress::default()), "nobody keeps it");
+        assert!(!watch.wants_checkpoint(&Progress::default()), "nobody keeps it");
     }
 
     #[test]
@@ -307,10 +309,10 @@ mod tests {
         let keeper = Keeper::new(&path, Duration::from_secs(3600), &[], false, Words { quiet: true }).unwrap();
         let mut watch = Watch::new(Some(Duration::ZERO), true).keeping(Some(keeper));
         let (new, begun) = (Progress::default(), Progress { iteration: 7, ..Progress::default() });
-        assert!(!watch.wants_snapshot(&begun), "the hour is not over");
-        assert!(watch.poll(new).is_break() && watch.wants_snapshot(&new));
+        assert!(!watch.wants_checkpoint(&begun), "the hour is not over");
+        assert!(watch.poll(new).is_break() && watch.wants_checkpoint(&new));
         let checkpoint = Checkpoint { fingerprint: String::new(), parameters: Vec::new(), machines: Vec::new() };
         watch.keep_checkpoint(&checkpoint);
-        assert!(path.is_file() && watch.wants_snapshot(&begun) && !watch.wants_snapshot(&new));
+        assert!(path.is_file() && watch.wants_checkpoint(&begun) && !watch.wants_checkpoint(&new));
     }
 }

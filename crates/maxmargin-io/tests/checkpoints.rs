@@ -13,7 +13,9 @@ use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss};
 use maxmargin::solver::SolverKind;
 use maxmargin::training::{Beginning, Penalty};
-use maxmargin::{Checkpoint, Control, Dataset, Progress, Stop, Training, TrainingParams, Unattended, Workers};
+use maxmargin::{
+    Checkpoint, CheckpointControl, Control, Dataset, Progress, Stop, Training, TrainingParams, Unattended, Workers,
+};
 use maxmargin_io::{
     Error, checkpoint_from_bytes, checkpoint_to_bytes, load_checkpoint, model_to_bytes, previous_checkpoint,
     remove_checkpoint, save_checkpoint,
@@ -41,8 +43,10 @@ impl Control for Keeper {
         self.broke = self.polls > self.last;
         if self.broke { ControlFlow::Break(Stop::TimeLimit) } else { ControlFlow::Continue(()) }
     }
+}
 
-    fn wants_snapshot(&mut self, _: &Progress) -> bool {
+impl CheckpointControl for Keeper {
+    fn wants_checkpoint(&mut self, _: &Progress) -> bool {
         self.polls.is_multiple_of(self.every)
     }
 
@@ -120,9 +124,12 @@ fn small() -> Checkpoint {
         fn poll(&mut self, _: Progress) -> ControlFlow<Stop> {
             ControlFlow::Continue(())
         }
-        fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+    }
+    impl CheckpointControl for First {
+        fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
             progress.machine.0 == 1 && self.0.is_none()
         }
+
         fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
             self.0 = Some(checkpoint.clone());
         }

@@ -10,7 +10,9 @@ use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss};
 use maxmargin::solver::{Precision, Settings, SolverKind};
 use maxmargin::training::{Beginning, Penalty};
-use maxmargin::{Checkpoint, Control, Model, Progress, Stop, Training, TrainingParams, Unattended, Workers};
+use maxmargin::{
+    Checkpoint, CheckpointControl, Control, Model, Progress, Stop, Training, TrainingParams, Unattended, Workers,
+};
 use maxmargin_io::{checkpoint_from_bytes, checkpoint_to_bytes, model_to_bytes};
 
 /// Numbers that look random, from a seed.
@@ -197,8 +199,10 @@ impl Control for KeepAt {
         self.polls += 1;
         if self.polls < self.at { ControlFlow::Continue(()) } else { ControlFlow::Break(Stop::Interrupted) }
     }
+}
 
-    fn wants_snapshot(&mut self, _: &Progress) -> bool {
+impl CheckpointControl for KeepAt {
+    fn wants_checkpoint(&mut self, _: &Progress) -> bool {
         self.polls >= self.at && self.kept.is_none()
     }
 

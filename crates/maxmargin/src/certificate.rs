@@ -11,8 +11,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::mercer_check;
-use crate::problem::{self, Bias, Coupling, Loss, ManyRows, MarginProblem, Norm, Pulls, RowLoss};
-use crate::solver::{Decision, Solution};
+use crate::problem::{self, Bias, Coupling, Decision, Loss, ManyRows, MarginProblem, Norm, Pulls, RowLoss, Solution};
 pub use l1::ColumnCounts;
 pub(crate) use of_weights::dual_point;
 pub(crate) use tighten::{best_bias, tighten};

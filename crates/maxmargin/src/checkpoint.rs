@@ -1,11 +1,39 @@
 //! Where a training was: what is done, what is under way, and what it must be matched with before it goes on.
 
+use std::ops::ControlFlow;
+
+use crate::control::{Control, Progress, Stop, Unattended, Unkept};
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::model::{Machine, Pairing};
-use crate::problem::{MarginProblem, Task};
+use crate::problem::{MarginProblem, Penalty, Task};
 use crate::solver::{Shrinkage, Snapshot, SolverKind, Start};
-use crate::training::{Penalty, TrainingParams};
+use crate::training::TrainingParams;
+
+/// A control that may keep where a training is.
+///
+/// A training asks after each poll, also after one that broke, with the same progress; and after each machine that is done.
+pub trait CheckpointControl: Control {
+    /// Whether checkpoints are kept. A training that is resumed from one ends at the same bits as one that was never broken off, so a limit on
+    /// time does not change the way that its search takes.
+    fn keeps_checkpoints(&self) -> bool {
+        false
+    }
+
+    /// Whether to keep where the training is now. Asked often, so it should be cheap.
+    fn wants_checkpoint(&mut self, _progress: &Progress) -> bool {
+        false
+    }
+
+    /// Receives where the training is, when that was wanted.
+    fn keep_checkpoint(&mut self, _checkpoint: &Checkpoint) {}
+}
+
+impl CheckpointControl for Unattended {}
+
+impl<F: FnMut(Progress) -> ControlFlow<Stop> + Send> CheckpointControl for F {}
+
+impl CheckpointControl for Unkept<'_> {}
 
 /// Where a training was, a state for each machine. A training that goes on from it ends in the same bits as one that was never
 /// disturbed.

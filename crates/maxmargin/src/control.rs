@@ -4,9 +4,6 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::Checkpoint;
-use crate::solver::Snapshot;
-
 /// Why a solver stopped. Only [`Stop::Converged`] promises the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -87,50 +84,16 @@ pub trait Control: Send {
     /// Go on, or break with the reason.
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop>;
 
-    /// Whether to keep where the solver is now. Asked after each poll, also after one that broke, with the same progress;
-    /// so it should be cheap.
-    fn wants_snapshot(&mut self, _progress: &Progress) -> bool {
-        false
-    }
-
     /// The part of a limit on time that has passed; `None` without a limit. Under a limit a training begins with some of its rows, so that
     /// what it has when it is broken off is of use.
     fn spent(&self) -> Option<f64> {
         None
     }
 
-    /// Whether checkpoints are kept. A training that is resumed from one ends at the same bits as one that was never broken off, so a limit on
-    /// time does not change the way that its search takes.
-    fn keeps_checkpoints(&self) -> bool {
-        false
-    }
-
     /// The work that a limit on time leaves to a machine of a training, its end included; `None` where that is not known.
     fn work_left(&self) -> Option<f64> {
         None
     }
-
-    /// Receives where a solver is, when it was wanted and the solver can tell. In a training, what arrives is a
-    /// [`Checkpoint`] instead.
-    fn keep_snapshot(&mut self, _snapshot: Snapshot) {}
-
-    /// Receives where a training is, when a snapshot was wanted.
-    fn keep_checkpoint(&mut self, _checkpoint: &Checkpoint) {}
-}
-
-/// Polls, and hands over a snapshot where one is wanted.
-///
-/// In this order, so that a control that breaks can be sure to be asked whether it wants to keep what is given up.
-pub(crate) fn poll_keeping(
-    control: &mut dyn Control,
-    progress: Progress,
-    snapshot: impl FnOnce() -> Snapshot,
-) -> ControlFlow<Stop> {
-    let answer = control.poll(progress);
-    if control.wants_snapshot(&progress) {
-        control.keep_snapshot(snapshot());
-    }
-    answer
 }
 
 /// Never stops, shows nothing.
@@ -147,5 +110,22 @@ impl Control for Unattended {
 impl<F: FnMut(Progress) -> ControlFlow<Stop> + Send> Control for F {
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
         self(progress)
+    }
+}
+
+/// A control that keeps nothing, whatever the one behind it would keep.
+pub(crate) struct Unkept<'a>(pub(crate) &'a mut dyn Control);
+
+impl Control for Unkept<'_> {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        self.0.poll(progress)
+    }
+
+    fn spent(&self) -> Option<f64> {
+        self.0.spent()
+    }
+
+    fn work_left(&self) -> Option<f64> {
+        self.0.work_left()
     }
 }

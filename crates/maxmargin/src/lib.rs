@@ -57,6 +57,7 @@ pub mod kernel;
 pub mod lift;
 pub mod metrics;
 pub mod model;
+mod network;
 pub mod out_of_core;
 pub mod problem;
 mod relay;
@@ -67,7 +68,7 @@ pub mod training;
 pub mod worked;
 pub mod workers;
 
-pub use checkpoint::Checkpoint;
+pub use checkpoint::{Checkpoint, CheckpointControl};
 pub use control::{Control, Progress, Stop, Unattended, Work};
 pub use data::Dataset;
 pub use error::Error;

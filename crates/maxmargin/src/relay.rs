@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use crate::control::{Control, Progress, Stop};
-use crate::solver::SolverKind;
+use crate::solver::{SnapshotControl, SolverKind};
 use crate::workers::Workers;
 
 /// The control of one machine in a training.
-pub(crate) trait MachineControl: Control {
+pub(crate) trait MachineControl: SnapshotControl {
     /// The machine's solver is known.
     fn begin(&mut self, kind: SolverKind);
     /// The solver is done; the certificate follows.
@@ -47,12 +47,12 @@ struct Spent {
 }
 
 impl Spent {
-    fn of(control: &dyn Control) -> Self {
+    fn of(control: &(impl Control + ?Sized)) -> Self {
         let spent = control.spent();
         Spent { is_limited: spent.is_some(), bits: AtomicU64::new(spent.unwrap_or(0.0).to_bits()) }
     }
 
-    fn update(&self, control: &dyn Control) {
+    fn update(&self, control: &(impl Control + ?Sized)) {
         self.bits.store(control.spent().unwrap_or(0.0).to_bits(), Ordering::Relaxed);
     }
 
@@ -78,6 +78,8 @@ impl<R: Send> Control for Relay<'_, R> {
     }
 }
 
+impl<R: Send> SnapshotControl for Relay<'_, R> {}
+
 impl<R: Send> MachineControl for Relay<'_, R> {
     fn begin(&mut self, _: SolverKind) {}
 
@@ -86,12 +88,12 @@ impl<R: Send> MachineControl for Relay<'_, R> {
 
 /// Calls `work` for each task, in this order, as many at a time as there are threads; `hear` is called on this thread.
 /// A task has as many machines as `sizes` says, and progress counts the machines that are done.
-pub(crate) fn run<R: Send>(
+pub(crate) fn run<R: Send, C: Control + ?Sized>(
     workers: &Workers,
     sizes: &[usize],
     work: impl Fn(usize, &mut dyn MachineControl) -> R + Sync,
-    control: &mut dyn Control,
-    mut hear: impl FnMut(Event<R>, &mut dyn Control),
+    control: &mut C,
+    mut hear: impl FnMut(Event<R>, &mut C),
 ) {
     let (heard, stop) = (AtomicBool::new(true), OnceLock::new());
     let (sender, receiver) = channel();

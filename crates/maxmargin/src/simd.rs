@@ -5,12 +5,10 @@
 //! what is computed beside.
 
 use std::fmt::Debug;
-use std::sync::OnceLock;
 
 use pulp::{Arch, Scalar, Simd, WithSimd};
 
 use crate::data::{Buffer, Values};
-use crate::kernel::{Packed, Points};
 
 /// The most lanes that a panel has in any precision.
 pub(crate) const MOST_LANES: usize = 64;
@@ -34,8 +32,6 @@ pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<
     fn exp(self) -> Self;
     /// A small count.
     fn count(value: u8) -> Self;
-    /// Where points keep their rows packed in this precision.
-    fn packed(points: &Points) -> &OnceLock<Packed<Self>>;
     /// The numbers of a matrix as they are, when they have this precision.
     fn shared(values: &Values) -> Option<&Buffer<Self>>;
     /// `dots[k * stride + lane] = ⟨row k, lane⟩` for a panel `[slot][lane]` of L lanes.
@@ -91,7 +87,7 @@ pub(crate) fn vectorised<R>(arch: Arch, work: impl FnOnce() -> R) -> R {
 macro_rules! precision {
     (
         $real:ident, lanes $lanes:literal, narrow $narrow:literal, safe $safe:literal, variant $variant:ident,
-        field $field:ident, splat $splat:ident, mul_add $mul_add:ident, view $view:ident, view_mut $view_mut:ident,
+        splat $splat:ident, mul_add $mul_add:ident, view $view:ident, view_mut $view_mut:ident,
         vector $vector:ident, width $width:ident, exp $exp:ident
     ) => {
         impl Real for $real {
@@ -122,10 +118,6 @@ macro_rules! precision {
             #[inline(always)]
             fn count(value: u8) -> Self {
                 $real::from(value)
-            }
-
-            fn packed(points: &Points) -> &OnceLock<Packed<Self>> {
-                points.$field()
             }
 
             fn shared(values: &Values) -> Option<&Buffer<Self>> {
@@ -405,11 +397,11 @@ pub(crate) fn add_runs<'a, const L: usize>(
 const DENSE_ROWS: usize = 6;
 
 precision!(
-    f32, lanes 64, narrow 16, safe 1e15, variant F32, field single, splat splat_f32s, mul_add mul_add_f32s,
+    f32, lanes 64, narrow 16, safe 1e15, variant F32, splat splat_f32s, mul_add mul_add_f32s,
     view as_simd_f32s, view_mut as_mut_simd_f32s, vector f32s, width F32_LANES, exp exp_single
 );
 precision!(
-    f64, lanes 32, narrow 8, safe 1e150, variant F64, field double, splat splat_f64s, mul_add mul_add_f64s,
+    f64, lanes 32, narrow 8, safe 1e150, variant F64, splat splat_f64s, mul_add mul_add_f64s,
     view as_simd_f64s, view_mut as_mut_simd_f64s, vector f64s, width F64_LANES, exp exp_double
 );
 

@@ -15,7 +15,7 @@ use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss, Task};
 use maxmargin::solver::{Precision, Settings, SolverKind};
 use maxmargin::training::{Beginning, Penalty};
-use maxmargin::{Checkpoint, Control, Model, Progress, Stop, TrainingParams, Unattended, Workers};
+use maxmargin::{Checkpoint, CheckpointControl, Control, Model, Progress, Stop, TrainingParams, Unattended, Workers};
 use oracle::problems::{FORMULAS, Formula, normal, random};
 use oracle::program::optimum;
 use oracle::{Answer, Case};
@@ -404,8 +404,10 @@ impl Control for KeepAt {
         self.polls += 1;
         ControlFlow::Continue(())
     }
+}
 
-    fn wants_snapshot(&mut self, _: &Progress) -> bool {
+impl CheckpointControl for KeepAt {
+    fn wants_checkpoint(&mut self, _: &Progress) -> bool {
         self.polls == self.at
     }
 
@@ -419,7 +421,7 @@ fn a_checkpoint_of_absurd_numbers_ends_in_a_model_all_the_same() {
     let problem = &slow_to_poll()[0];
     let training = problem.params.clone().check().unwrap();
     let mut control = KeepAt { polls: 0, at: 3, kept: None };
-    let model = training.fit(&problem.data, &Workers::none(), &mut control).unwrap();
+    let model = training.fit_from(&problem.data, Beginning::Scratch, &Workers::none(), &mut control).unwrap();
     let kept = control.kept.unwrap();
     let expected = problem.judge(&model).dual;
     let MachineState::Running { snapshot, .. } = &kept.machines[0] else { panic!("it is running") };
@@ -474,7 +476,7 @@ fn what_is_remembered_between_checks_is_in_the_certificate_and_in_the_checkpoint
         // The polls of the last checks, and one before.
         for at in (counted.polls.saturating_sub(6)..=counted.polls).chain([counted.polls / 2]) {
             let mut control = KeepAt { polls: 0, at, kept: None };
-            training.fit(&data, &Workers::none(), &mut control).unwrap();
+            training.fit_from(&data, Beginning::Scratch, &Workers::none(), &mut control).unwrap();
             let Some(kept) = control.kept else { continue };
             let MachineState::Running { snapshot, .. } = &kept.machines[0] else { continue };
             // Beside the objective: what rows were set aside with, or are known in double precision.

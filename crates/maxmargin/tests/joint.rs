@@ -11,7 +11,7 @@ use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss};
 use maxmargin::solver::{Settings, Shrinkage, SolverKind, lda_projection};
 use maxmargin::training::{Penalty, TrainingParams};
-use maxmargin::{Beginning, Checkpoint, Control, Error, Model, Progress, Stop, Unattended, Workers};
+use maxmargin::{Beginning, Checkpoint, CheckpointControl, Control, Error, Model, Progress, Stop, Unattended, Workers};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -566,8 +566,10 @@ impl Control for BreakAt {
         self.0 = self.0.saturating_sub(1);
         if self.0 > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(Stop::Interrupted) }
     }
+}
 
-    fn wants_snapshot(&mut self, _: &Progress) -> bool {
+impl CheckpointControl for BreakAt {
+    fn wants_checkpoint(&mut self, _: &Progress) -> bool {
         self.0 == 0
     }
 
@@ -585,7 +587,7 @@ fn an_interrupt_leaves_a_finite_model_and_a_checkpoint_to_go_on_from() {
         let undisturbed = training.fit(&data, &Workers::none(), &mut Unattended).unwrap();
         for polls in [1, 2, 3, 9] {
             let mut control = BreakAt(polls, None);
-            let broken = training.fit(&data, &Workers::none(), &mut control).unwrap();
+            let broken = training.fit_from(&data, Beginning::Scratch, &Workers::none(), &mut control).unwrap();
             let Some(kept) = control.1 else {
                 assert_eq!(broken.stop(), Stop::Converged);
                 continue;

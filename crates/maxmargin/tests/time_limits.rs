@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::{Gamma, KernelParams};
-use maxmargin::{Beginning, Checkpoint, Control, Model, Progress, Stop, TrainingParams, Unattended, Work, Workers};
+use maxmargin::{
+    Beginning, Checkpoint, CheckpointControl, Control, Model, Progress, Stop, TrainingParams, Unattended, Work, Workers,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -156,12 +158,14 @@ impl Control for Keeping {
     fn spent(&self) -> Option<f64> {
         self.clock.spent()
     }
+}
 
+impl CheckpointControl for Keeping {
     fn keeps_checkpoints(&self) -> bool {
         true
     }
 
-    fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+    fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
         self.broke && (self.kept.is_none() || progress.iteration > 0)
     }
 
@@ -180,7 +184,7 @@ fn a_fit_that_a_limit_broke_off_goes_on_from_its_checkpoint_to_the_same_bits() {
     for limit in [3e6, 1e7, 2e7] {
         let clock = Clock { limit, done: 0.0, is_fair: true };
         let mut control = Keeping { clock, broke: false, kept: None };
-        let broken = training.fit(&data, &workers, &mut control).unwrap();
+        let broken = training.fit_from(&data, Beginning::Scratch, &workers, &mut control).unwrap();
         assert_eq!(broken.stop(), Stop::TimeLimit, "limit {limit:e}");
         let beginning = Beginning::Checkpoint(control.kept.unwrap());
         let continued = training.fit_from(&data, beginning, &workers, &mut Unattended).unwrap();

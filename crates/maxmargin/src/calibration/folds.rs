@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::Seen;
-use crate::control::{Control, Stop};
+use crate::control::{Control, Stop, Unkept};
 use crate::data::Dataset;
 use crate::error::Error;
 use crate::model::Model;
@@ -37,7 +37,7 @@ impl Training {
             }
             let part = self.part_of(data, &kept)?;
             let beginning = Beginning::Part { model, rows: &kept };
-            let trained = self.fit_from(&part, beginning, workers, control)?;
+            let trained = self.fit_from(&part, beginning, workers, &mut Unkept(control))?;
             if matches!(trained.stop(), Stop::Interrupted | Stop::TimeLimit) {
                 return Ok(ControlFlow::Break(trained.stop()));
             }

@@ -12,8 +12,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{Certificate, Evidence, Sums, decision_values, gap_between, relative_gap};
-use crate::problem::{Bias, LinearProblem, MarginProblem, Passes, dual_point, largest_product};
-use crate::solver::{Decision, Solution};
+use crate::problem::{Bias, Decision, LinearProblem, MarginProblem, Passes, Solution, dual_point, largest_product};
 
 /// How many columns a model with the L1 norm uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,8 +15,7 @@
 
 use super::{Evidence, relative_gap};
 use crate::kernel::{Exponential, FAR_OUT, KernelFunction, Polynomial, Rbf, precise_sums};
-use crate::problem::{MarginProblem, RowLoss};
-use crate::solver::Decision;
+use crate::problem::{Decision, MarginProblem, RowLoss};
 
 /// The largest (C.8) that is ignored, as a part of the primal. `verify` lets objectives differ by ten times as much.
 const HARMLESS: f64 = 1e-7;

@@ -13,8 +13,7 @@
 //! t = 2 / (u₊ − u₋),   b′ = −t (u₊ + u₋) / 2,   u₊ = min over y = 1 of Σ c_i k(x_i, x),   u₋ = max over y = −1          (C.7)
 //! ```
 
-use crate::problem::{Bias, MarginProblem, RowLoss};
-use crate::solver::{Decision, Solution};
+use crate::problem::{Bias, Decision, MarginProblem, RowLoss, Solution};
 
 /// Steps of the search for t. Each keeps two thirds of the interval, so that 60 leave 3e-11 of it.
 const STEPS_OF_SCALE: usize = 60;

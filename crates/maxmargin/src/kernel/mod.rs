@@ -63,7 +63,7 @@ pub use precomputed::Precomputed;
 pub use rbf::Rbf;
 pub use sigmoid::Sigmoid;
 pub use tiles::DotFunction;
-pub(crate) use tiles::{Packed, Panel, Tiles};
+pub(crate) use tiles::{Packable, Packed, Panel, Tiles};
 
 /// A kernel, which computes values in blocks.
 ///

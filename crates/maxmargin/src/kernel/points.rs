@@ -175,12 +175,12 @@ impl Points {
     }
 
     /// The rows packed for panels in single precision; empty until they are first needed.
-    pub(crate) fn single(&self) -> &OnceLock<Packed<f32>> {
+    pub(super) fn single(&self) -> &OnceLock<Packed<f32>> {
         &self.single
     }
 
     /// The rows packed for panels in double precision; empty until they are first needed.
-    pub(crate) fn double(&self) -> &OnceLock<Packed<f64>> {
+    pub(super) fn double(&self) -> &OnceLock<Packed<f64>> {
         &self.double
     }
 

@@ -6,7 +6,6 @@
 mod align;
 mod explain;
 mod multiclass;
-mod network;
 mod predict;
 mod probabilities;
 mod suspects;
@@ -25,14 +24,12 @@ use crate::data::{Label, Labels, Matrix, Scaling};
 use crate::error::Error;
 use crate::kernel::{Centre, Expansion, KernelFunction, Points};
 use crate::problem::{Bias, Loss, Norm, Task};
-use crate::training::Penalty;
 use crate::workers::Workers;
 
+pub use crate::network::{Activation, Layer, Network};
 pub use align::Aligned;
 pub use explain::{Detail, Explanation, Lead, Reason, Term, TermSource};
 pub use multiclass::{Multiclass, Pairing};
-pub(crate) use network::add_scaled;
-pub use network::{Activation, Layer, Network};
 pub use predict::Predictions;
 pub use suspects::{Suspect, Suspects};
 pub use verify::{Disagreement, Verification};
@@ -76,6 +73,13 @@ pub struct Machine {
     /// `c_i` for each of them: `α_i y_i` where there is a dual.
     #[serde(skip)]
     pub coefficients: Vec<f64>,
+}
+
+impl Machine {
+    /// (w, b) of a linear machine; w is empty for all others.
+    pub(crate) fn plane(&self) -> (&[f64], f64) {
+        (self.weights.as_deref().unwrap_or_default(), self.bias)
+    }
 }
 
 /// Everything a model is made of, open to be filled in. [`Model::new`] checks it.

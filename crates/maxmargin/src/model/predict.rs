@@ -212,7 +212,8 @@ impl Model {
         let machines = self.machines().len();
         let all: Vec<usize> = rows.clone().collect();
         let mut values = if let Some(network) = &self.parts.network {
-            return network.values(points.matrix(), &all, self.machines(), workers);
+            let planes: Vec<_> = self.machines().iter().map(Machine::plane).collect();
+            return network.values(points.matrix(), &all, &planes, workers);
         } else if self.parts.kernel.is_linear() {
             self.products_with_weights(points, rows, workers)
         } else {

@@ -12,7 +12,9 @@ mod margin;
 mod margin_dual;
 mod norm;
 mod nu;
+mod penalty;
 mod row_loss;
+mod solution;
 mod task;
 
 pub(crate) use dual::{AT_BOUND, pair_curvature, violation};
@@ -26,5 +28,7 @@ pub use margin_dual::FromNu;
 pub(crate) use margin_dual::Recovered;
 pub use norm::Norm;
 pub(crate) use norm::{dual_point, largest_product};
+pub use penalty::Penalty;
 pub(crate) use row_loss::{Row, RowLoss};
+pub use solution::{Decision, Solution};
 pub use task::Task;

@@ -20,7 +20,7 @@
 //!
 //! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
 //! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock. One that can be
-//! resumed asks through `control::poll_keeping`, and takes a [`Start::Snapshot`].
+//! resumed asks through `start::poll_keeping`, and takes a [`Start::Snapshot`].
 
 mod block_smo;
 mod cache;
@@ -58,9 +58,10 @@ pub use joint::{JointSolution, JointStart, solve_joint, supports_joint};
 pub use lda::{Projection, Shrinkage, fisher_criterion, projection as lda_projection};
 pub(crate) use mlp::{NOT_CONVEX as NETWORK_NOT_CONVEX, solve_network};
 
-use crate::control::{Control, Stop};
+use crate::control::{Control, Stop, Unkept};
 use crate::error::Error;
-use crate::model::Activation;
+use crate::network::Activation;
+pub use crate::problem::{Decision, Solution};
 use crate::problem::{DualProblem, FromNu, MarginProblem, Norm, Recovered};
 pub(crate) use block_smo::{OF_ENDING, WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
@@ -68,7 +69,7 @@ pub(crate) use choose::choose_silently;
 pub(crate) use chunks::solve_by_chunks;
 pub(crate) use primal_newton::newton_step_is_free;
 use smo::DualSolution;
-pub use start::{Snapshot, Start};
+pub use start::{Snapshot, SnapshotControl, Start};
 
 /// An algorithm by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -254,53 +255,6 @@ impl Default for Settings {
     }
 }
 
-/// The decision function that a solver found, over the rows of its problem.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Decision {
-    /// `f(x) = ⟨w, x⟩ + b`; a folded bias is in `b`.
-    Linear {
-        /// w, one a column.
-        weights: Vec<f64>,
-        /// b
-        bias: f64,
-    },
-    /// `f(x) = Σ_i c_i k(x_i, x) + b`
-    Expansion {
-        /// c_i, one a row of the problem.
-        coefficients: Vec<f64>,
-        /// b
-        bias: f64,
-    },
-}
-
-impl Decision {
-    /// b
-    pub fn bias(&self) -> f64 {
-        match self {
-            Decision::Linear { bias, .. } | Decision::Expansion { bias, .. } => *bias,
-        }
-    }
-}
-
-/// What a solver hands back. Whether it is good is for the certificate to say.
-#[derive(Clone, Debug)]
-pub struct Solution {
-    /// The decision function.
-    pub decision: Decision,
-    /// The dual variables, one a row of the problem, where the solver has them.
-    pub alpha: Option<Vec<f64>>,
-    /// f(x_i) for each row of the problem, where the solver has them at hand (else they are computed).
-    pub decision_values: Option<Vec<f64>>,
-    /// What was found in the place of ν.
-    pub from_nu: FromNu,
-    /// Why it stopped.
-    pub stop: Stop,
-    /// Steps done.
-    pub iterations: u64,
-    /// What the user should know, in whole sentences without a full stop.
-    pub notes: Vec<String>,
-}
-
 /// Checks that a solver can solve a problem, within its memory.
 ///
 /// # Errors
@@ -346,7 +300,7 @@ pub fn solve(
     settings: &Settings,
     control: &mut dyn Control,
 ) -> Result<Solution, Error> {
-    solve_from(kind, problem, settings, Start::Scratch, control)
+    solve_from(kind, problem, settings, Start::Scratch, &mut Unkept(control))
 }
 
 /// Solves a problem by the algorithm named, from a start; [`Start`] says which solvers make use of which.
@@ -358,7 +312,7 @@ pub fn solve_from(
     problem: &MarginProblem<'_>,
     settings: &Settings,
     start: Start,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> Result<Solution, Error> {
     supports(kind, problem, settings)?;
     let ignored = matches!(start, Start::Alpha(_)) && !kind.takes_alpha()
@@ -403,7 +357,7 @@ pub(crate) fn solve_together(
     problems: &[MarginProblem<'_>],
     settings: &Settings,
     mut starts: Vec<Start>,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> Result<Vec<Solution>, Error> {
     match (problems, starts.pop()) {
         ([problem], Some(start)) => Ok(vec![solve_from(kind, problem, settings, start, control)?]),

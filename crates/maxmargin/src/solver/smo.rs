@@ -35,9 +35,9 @@ use std::ops::ControlFlow;
 
 use super::cache::RowCache;
 use super::drift::Drift;
-use super::start::{Snapshot, Start, feasible};
+use super::start::{Snapshot, SnapshotControl, Start, feasible, poll_keeping};
 use super::{Settings, Solution, SolverKind, requirements};
-use crate::control::{Control, Progress, Stop, poll_keeping};
+use crate::control::{Control, Progress, Stop, Unkept};
 use crate::error::Error;
 use crate::problem::{Coupling, DualProblem, Loss, MarginProblem, pair_curvature};
 
@@ -51,7 +51,7 @@ pub(super) fn solve(
     problem: &MarginProblem<'_>,
     settings: &Settings,
     start: Start,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> Solution {
     let start = start.of_dual(problem);
     super::solve_by_dual(problem, |dual| solve_dual_from(dual, settings, start, control))
@@ -67,14 +67,14 @@ pub(crate) struct DualSolution {
 
 /// Solves (D.1) from the problem's own start.
 pub(crate) fn solve_dual(problem: &DualProblem<'_>, settings: &Settings, control: &mut dyn Control) -> DualSolution {
-    solve_dual_from(problem, settings, Start::Scratch, control)
+    solve_dual_from(problem, settings, Start::Scratch, &mut Unkept(control))
 }
 
 pub(super) fn solve_dual_from(
     problem: &DualProblem<'_>,
     settings: &Settings,
     start: Start,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> DualSolution {
     let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * problem.len() as u64));
     let mut state = State::new(problem, settings.memory);

@@ -1,6 +1,9 @@
 //! Where a solver begins, and where it was between two steps.
 
+use std::ops::ControlFlow;
+
 use super::SolverKind;
+use crate::control::{Control, Progress, Stop, Unattended, Unkept};
 use crate::problem::{Coupling, DualProblem, MarginProblem, Norm};
 
 /// Where a solver begins. The optimum does not depend on it, the way there does.
@@ -76,6 +79,39 @@ impl Snapshot {
             && self.alpha.iter().zip(problem.upper()).all(|(&alpha, &upper)| 0.0 <= alpha && alpha <= upper)
             && self.gradient.iter().all(|value| value.is_finite())
     }
+}
+
+/// A control that may keep where a solver is, to go on from there later.
+pub trait SnapshotControl: Control {
+    /// Whether to keep where the solver is now. Asked after each poll, also after one that broke, with the same progress;
+    /// so it should be cheap.
+    fn wants_snapshot(&mut self, _progress: &Progress) -> bool {
+        false
+    }
+
+    /// Receives where the solver is, when it was wanted and the solver can tell.
+    fn keep_snapshot(&mut self, _snapshot: Snapshot) {}
+}
+
+impl SnapshotControl for Unattended {}
+
+impl<F: FnMut(Progress) -> ControlFlow<Stop> + Send> SnapshotControl for F {}
+
+impl SnapshotControl for Unkept<'_> {}
+
+/// Polls, and hands over a snapshot where one is wanted.
+///
+/// In this order, so that a control that breaks can be sure to be asked whether it wants to keep what is given up.
+pub(super) fn poll_keeping(
+    control: &mut dyn SnapshotControl,
+    progress: Progress,
+    snapshot: impl FnOnce() -> Snapshot,
+) -> ControlFlow<Stop> {
+    let answer = control.poll(progress);
+    if control.wants_snapshot(&progress) {
+        control.keep_snapshot(snapshot());
+    }
+    answer
 }
 
 impl SolverKind {

@@ -4,7 +4,7 @@
 //! would take gigabytes for two rows. So a training sees the columns that have an entry, in their order, and memory follows the entries.
 
 use super::{Beginning, Training};
-use crate::control::Control;
+use crate::checkpoint::CheckpointControl;
 use crate::data::{Dataset, Scaling};
 use crate::error::Error;
 use crate::kernel::KernelParams;
@@ -37,7 +37,7 @@ impl Training {
         columns: &[u32],
         beginning: Beginning<'_>,
         workers: &Workers,
-        control: &mut dyn Control,
+        control: &mut dyn CheckpointControl,
     ) -> Result<Model, Error> {
         let (narrow, fingerprint) = (data.narrowed(columns)?, data.fingerprint_by(workers));
         let as_narrow = |model: &Model| {

@@ -6,7 +6,7 @@ use super::machines::Shared;
 use super::verdict::settle_joint;
 use crate::certificate::Evidence;
 use crate::certificate::joint::errors_by_class;
-use crate::checkpoint::{ByRow, Checkpoint};
+use crate::checkpoint::{ByRow, Checkpoint, CheckpointControl};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::kernel::Points;
@@ -21,7 +21,7 @@ pub(super) const TOGETHER: &str = "the classes were trained together, and have o
 
 /// Passes polls on, and remembers whether one broke.
 struct Heard<'a> {
-    inner: &'a mut dyn Control,
+    inner: &'a mut dyn CheckpointControl,
     broke: bool,
 }
 
@@ -47,7 +47,7 @@ impl Training {
         beginning: Beginning<'_>,
         shared: &Shared<'_>,
         parts: &mut ModelParts,
-        control: &mut dyn Control,
+        control: &mut dyn CheckpointControl,
     ) -> Result<Vec<ByRow>, Error> {
         let (codes, weights) = (shared.labels.codes(), shared.weights);
         let (kind, reason) = self.joint_solver()?;
@@ -72,7 +72,7 @@ impl Training {
         let goal = finer.as_ref().unwrap_or(settings);
         let mut solution = shared.workers.inside(|| solver::solve_joint(kind, &problem, goal, start, &mut heard))?;
         // Before the certificate: what is kept is that nothing is done, since these solvers offer no snapshots.
-        if heard.broke && heard.inner.wants_snapshot(&Progress::default()) {
+        if heard.broke && heard.inner.wants_checkpoint(&Progress::default()) {
             heard.inner.keep_checkpoint(&checkpoint);
         }
         solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));

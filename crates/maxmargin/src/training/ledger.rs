@@ -7,7 +7,7 @@ use crate::checkpoint::FinishedMachine;
 use crate::control::{Control, Progress, Stop, Work};
 use crate::kernel::Gram;
 use crate::relay::MachineControl;
-use crate::solver::{self, Snapshot, SolverKind};
+use crate::solver::{self, Snapshot, SnapshotControl, SolverKind};
 
 /// The part of a limit on time that machines share, where a training goes on from a checkpoint. The first machine has the rest beside its
 /// share, so that a training that is resumed often gets on. A larger part is fairer; with a smaller one machines to come have less time.
@@ -144,10 +144,6 @@ impl Control for Booked<'_> {
         self.inner.poll(Progress { work, price: self.ledger.price, reserved: self.reserved, ..progress })
     }
 
-    fn wants_snapshot(&mut self, progress: &Progress) -> bool {
-        self.inner.wants_snapshot(progress)
-    }
-
     fn spent(&self) -> Option<f64> {
         self.inner.spent()
     }
@@ -155,6 +151,12 @@ impl Control for Booked<'_> {
     fn work_left(&self) -> Option<f64> {
         let (spent, price) = (self.inner.spent()?, self.ledger.price);
         (price > 0.0 && self.ledger.is_free).then(|| ((1.0 - self.reserved - spent) / price).max(0.0))
+    }
+}
+
+impl SnapshotControl for Booked<'_> {
+    fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+        self.inner.wants_snapshot(progress)
     }
 
     fn keep_snapshot(&mut self, snapshot: Snapshot) {

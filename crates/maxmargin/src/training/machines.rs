@@ -6,14 +6,14 @@ use std::ops::{ControlFlow, Range};
 use super::kept::Kept;
 use super::ledger::Ledger;
 use super::{Answers, ClassRows, Training, machine_problem};
-use crate::checkpoint::{Checkpoint, FinishedMachine, MachineState};
+use crate::checkpoint::{Checkpoint, CheckpointControl, FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Stop};
 use crate::data::{Dataset, Labels};
 use crate::error::Error;
 use crate::kernel::{ClassValues, KernelFunction, Points};
 use crate::model::{ModelParts, Pairing};
 use crate::relay::{self, Event, MachineControl};
-use crate::solver::{self, Settings, Snapshot, SolverKind};
+use crate::solver::{self, Settings, Snapshot, SnapshotControl, SolverKind};
 use crate::workers::Workers;
 
 /// What the machines of a training share.
@@ -96,7 +96,7 @@ pub(super) type Broken = BTreeMap<usize, Box<FinishedMachine>>;
 
 /// Adds the number of the machine to what passes through, and makes checkpoints of snapshots.
 struct OfMachine<'a> {
-    inner: &'a mut dyn Control,
+    inner: &'a mut dyn CheckpointControl,
     machine: (usize, usize),
     solver: Option<SolverKind>,
     checkpoint: &'a mut Checkpoint,
@@ -108,7 +108,7 @@ struct OfMachine<'a> {
 impl OfMachine<'_> {
     /// Hands over the checkpoint as it is, if one is wanted.
     fn offer_checkpoint(&mut self) {
-        if self.inner.wants_snapshot(&Progress { machine: self.machine, ..Progress::default() }) {
+        if self.inner.wants_checkpoint(&Progress { machine: self.machine, ..Progress::default() }) {
             self.inner.keep_checkpoint(self.checkpoint);
         }
     }
@@ -124,9 +124,11 @@ impl Control for OfMachine<'_> {
     fn spent(&self) -> Option<f64> {
         self.inner.spent()
     }
+}
 
+impl SnapshotControl for OfMachine<'_> {
     fn wants_snapshot(&mut self, progress: &Progress) -> bool {
-        self.is_wanted = self.inner.wants_snapshot(&Progress { machine: self.machine, ..*progress });
+        self.is_wanted = self.inner.wants_checkpoint(&Progress { machine: self.machine, ..*progress });
         // A machine that has used its part of the time goes on from there in a checkpoint that is kept later.
         self.is_wanted || self.broke && progress.iteration > 0 && self.inner.spent().is_some()
     }
@@ -281,7 +283,7 @@ impl Training {
         shared: &Shared<'_>,
         parts: &ModelParts,
         checkpoint: &mut Checkpoint,
-        control: &mut dyn Control,
+        control: &mut dyn CheckpointControl,
     ) -> Result<Broken, Error> {
         let count = shared.pairings.len();
         let mut broken = Broken::new();
@@ -318,7 +320,7 @@ impl Training {
         parts: &ModelParts,
         checkpoint: &mut Checkpoint,
         all: &mut Kept,
-        control: &mut dyn Control,
+        control: &mut dyn CheckpointControl,
     ) -> Result<Broken, Error> {
         let count = shared.pairings.len();
         let alone = Workers::none();
@@ -383,7 +385,7 @@ impl Training {
                 }
             }
             let machine = (count - 1, count);
-            if kept && control.wants_snapshot(&Progress { machine, ..Progress::default() }) {
+            if kept && control.wants_checkpoint(&Progress { machine, ..Progress::default() }) {
                 all.hand_over(checkpoint);
                 control.keep_checkpoint(checkpoint);
             }
@@ -432,6 +434,8 @@ impl Control for Watched<'_> {
         self.inner.spent()
     }
 }
+
+impl SnapshotControl for Watched<'_> {}
 
 impl MachineControl for Watched<'_> {
     fn begin(&mut self, kind: SolverKind) {

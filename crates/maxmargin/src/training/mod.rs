@@ -21,13 +21,14 @@ mod verdict;
 use std::borrow::Cow;
 
 use crate::certificate::Evidence;
-use crate::checkpoint::{FinishedMachine, MachineState};
-use crate::control::{Control, Progress, Stop};
+use crate::checkpoint::{CheckpointControl, FinishedMachine, MachineState};
+use crate::control::{Control, Progress, Stop, Unkept};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
 use crate::kernel::{Centre, Gram, Kernel, KernelFunction, KernelParams, Points};
 use crate::model::{Model, ModelParts, Multiclass, Pairing};
+pub use crate::problem::Penalty;
 use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
 use crate::relay::MachineControl;
 use crate::solver::{self, Settings, SolverKind, Start};
@@ -44,7 +45,7 @@ use kept::Kept;
 use ledger::{Booked, Ledger};
 use machines::{Broken, Group, Shared, pays_side_by_side};
 pub(crate) use network::network_errors;
-pub use params::{Penalty, TrainingParams};
+pub use params::TrainingParams;
 use verdict::{in_units, settle};
 
 /// How often machines are trained at most: those that had too little time go on with what others have left to them.
@@ -70,17 +71,18 @@ impl Training {
 
     /// Trains a model: scaling, kernel, then a binary problem for each machine.
     ///
-    /// A control that breaks makes the solver return what it has; the model says so in [`Model::stop`].
+    /// A control that breaks makes the solver return what it has; the model says so in [`Model::stop`]. To keep checkpoints, see
+    /// [`Training::fit_from`].
     ///
     /// # Errors
     /// When no problem can be made of the data, a solver cannot solve it or lacks memory, or a hard margin does not exist.
     pub fn fit(&self, data: &Dataset, workers: &Workers, control: &mut dyn Control) -> Result<Model, Error> {
-        self.fit_from(data, Beginning::Scratch, workers, control)
+        self.fit_from(data, Beginning::Scratch, workers, &mut Unkept(control))
     }
 
     /// Trains a model from where another training was.
     ///
-    /// When the control wants a snapshot, it receives a [`Checkpoint`](crate::checkpoint::Checkpoint) of the whole training:
+    /// When the control wants one, it receives a [`Checkpoint`](crate::checkpoint::Checkpoint) of the whole training:
     /// while a solver runs that can offer one, after each machine, and when it has broken.
     ///
     /// # Errors
@@ -93,7 +95,7 @@ impl Training {
     ///
     /// use maxmargin::data::embedded;
     /// use maxmargin::solver::SolverKind;
-    /// use maxmargin::{Beginning, Checkpoint, Control, Progress, Stop, TrainingParams, Unattended, Workers};
+    /// use maxmargin::{Beginning, Checkpoint, CheckpointControl, Control, Progress, Stop, TrainingParams, Unattended, Workers};
     ///
     /// /// Breaks at the tenth step, and keeps where that was.
     /// struct Once(Option<Checkpoint>);
@@ -102,7 +104,10 @@ impl Training {
     ///     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
     ///         if progress.iteration < 10 { ControlFlow::Continue(()) } else { ControlFlow::Break(Stop::Interrupted) }
     ///     }
-    ///     fn wants_snapshot(&mut self, progress: &Progress) -> bool {
+    /// }
+    ///
+    /// impl CheckpointControl for Once {
+    ///     fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
     ///         progress.iteration == 10
     ///     }
     ///     fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
@@ -113,7 +118,7 @@ impl Training {
     /// let (data, workers) = (embedded("e2").unwrap(), Workers::none());
     /// let training = TrainingParams { solver: Some(SolverKind::Smo), ..TrainingParams::default() }.check()?;
     /// let mut control = Once(None);
-    /// let broken = training.fit(&data, &workers, &mut control)?;
+    /// let broken = training.fit_from(&data, Beginning::Scratch, &workers, &mut control)?;
     /// assert_eq!(broken.stop(), Stop::Interrupted);
     ///
     /// let beginning = Beginning::Checkpoint(control.0.unwrap());
@@ -128,7 +133,7 @@ impl Training {
         data: &Dataset,
         beginning: Beginning<'_>,
         workers: &Workers,
-        control: &mut dyn Control,
+        control: &mut dyn CheckpointControl,
     ) -> Result<Model, Error> {
         match self.occupied_columns(data) {
             Some(columns) => self.fit_occupied(data, &columns, beginning, workers, control),
@@ -142,7 +147,7 @@ impl Training {
         data: &Dataset,
         beginning: Beginning<'_>,
         workers: &Workers,
-        control: &mut dyn Control,
+        control: &mut dyn CheckpointControl,
     ) -> Result<Model, Error> {
         let params = &self.params;
         if data.rows() == 0 {
@@ -210,7 +215,7 @@ impl Training {
             vectors: None,
         };
         if let (Penalty::Nu(_), Some(_)) = (params.penalty, &parts.class_weights) {
-            let by_nu = self.without_class_weights().fit(data, workers, control)?;
+            let by_nu = self.without_class_weights().fit_from(data, Beginning::Scratch, workers, control)?;
             if by_nu.stop() != Stop::Converged {
                 return Ok(by_nu);
             }

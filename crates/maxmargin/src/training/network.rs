@@ -128,7 +128,8 @@ pub(crate) fn network_errors(
     problem: &JointProblem<'_>,
     workers: &Workers,
 ) -> Vec<usize> {
-    let values = network.values(problem.points().matrix(), problem.rows(), machines, workers);
+    let planes: Vec<_> = machines.iter().map(Machine::plane).collect();
+    let values = network.values(problem.points().matrix(), problem.rows(), &planes, workers);
     let pairings: Vec<_> = machines.iter().map(|machine| machine.pairing).collect();
     let mut errors = vec![0; machines.len()];
     for (values, &code) in values.chunks(machines.len().max(1)).zip(problem.codes()) {

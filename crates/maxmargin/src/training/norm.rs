@@ -1,10 +1,10 @@
 //! Which parameters go with the L1 norm, asked before any data is read.
 
-use super::{Penalty, TrainingParams};
+use super::TrainingParams;
 use crate::error::Error;
 use crate::kernel::KernelParams;
 use crate::model::Multiclass;
-use crate::problem::{Loss, Norm};
+use crate::problem::{Loss, Norm, Penalty};
 use crate::solver::SolverKind;
 
 impl TrainingParams {
@@ -40,16 +40,6 @@ impl TrainingParams {
                 "choose multiclass ovo or ovr, or norm l2",
             ),
             _ => Ok(()),
-        }
-    }
-}
-
-impl Penalty {
-    /// The C of `‖w‖₁ + C Σ ξ_i` with the L1 norm, where λ is that of `λ‖w‖₁ + (1/n) Σ ξ_i`; else [`Penalty::cost`].
-    pub fn cost_with(self, norm: Norm, total_weight: f64) -> f64 {
-        match (norm, self) {
-            (Norm::L1, Penalty::Lambda(lambda)) => 1.0 / (total_weight * lambda),
-            _ => self.cost(total_weight),
         }
     }
 }

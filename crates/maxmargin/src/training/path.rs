@@ -1,7 +1,7 @@
 //! A path of models over the penalty, each begun where the one before has ended.
 
 use super::{Beginning, Penalty, Training};
-use crate::control::{Control, Stop};
+use crate::control::{Control, Stop, Unkept};
 use crate::data::Dataset;
 use crate::error::Error;
 use crate::model::Model;
@@ -47,7 +47,7 @@ impl Training {
         let mut models: Vec<Model> = Vec::new();
         for training in trainings {
             let beginning = models.last().map_or(Beginning::Scratch, Beginning::Model);
-            let model = training.fit_from(data, beginning, workers, control)?;
+            let model = training.fit_from(data, beginning, workers, &mut Unkept(control))?;
             let broken = matches!(model.stop(), Stop::Interrupted | Stop::TimeLimit);
             models.push(model);
             if broken {

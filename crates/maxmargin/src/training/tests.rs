@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::checkpoint::{ByRow, Checkpoint};
+use crate::checkpoint::{ByRow, Checkpoint, CheckpointControl};
 use crate::control::{Stop, Unattended};
 use crate::data::{Label, Labels, Matrix, embedded, generate};
 use crate::kernel::{Gamma, KernelParams};
@@ -151,8 +151,10 @@ impl Control for BreakAt {
         self.broke = self.polls > self.left;
         if self.broke { ControlFlow::Break(Stop::Interrupted) } else { ControlFlow::Continue(()) }
     }
+}
 
-    fn wants_snapshot(&mut self, _: &Progress) -> bool {
+impl CheckpointControl for BreakAt {
+    fn wants_checkpoint(&mut self, _: &Progress) -> bool {
         self.broke
     }
 
@@ -209,7 +211,7 @@ fn by_pairs(gamma: f64) -> TrainingParams {
 
 fn kept(data: &Dataset, params: TrainingParams) -> Checkpoint {
     let mut control = BreakAt::new(5);
-    params.check().unwrap().fit(data, &Workers::none(), &mut control).unwrap();
+    params.check().unwrap().fit_from(data, Beginning::Scratch, &Workers::none(), &mut control).unwrap();
     control.kept.unwrap()
 }
 

@@ -18,8 +18,8 @@ use super::pairs::squared_differences;
 use super::{Kernel, Points};
 use crate::simd::{MOST_LANES, Real, SparseRow, vectorised};
 pub use function::DotFunction;
-pub(crate) use packed::Packed;
 use packed::{Laid, Layout};
+pub(crate) use packed::{Packable, Packed};
 pub(crate) use panel::Panel;
 
 /// Rows that pass by before the kernel's function is applied to their dot products.
@@ -41,14 +41,16 @@ pub(crate) struct Tiles<'a, T: Real> {
     arch: Arch,
 }
 
-impl<'a, T: Real> Tiles<'a, T> {
+impl<'a, T: Packable> Tiles<'a, T> {
     /// A kernel whose passing rows are those of `points`, which are packed at the first call for these points.
     pub(crate) fn new(kernel: &'a dyn Kernel, points: &'a Points) -> Self {
         let pack = || Packed::new(points.seen());
-        let fast = kernel.of_dots().map(|function| (function, T::packed(points).get_or_init(pack)));
+        let fast = kernel.of_dots().map(|function| (function, T::place(points).get_or_init(pack)));
         Tiles { kernel, points, fast, arch: Arch::new() }
     }
+}
 
+impl<'a, T: Real> Tiles<'a, T> {
     /// The points whose rows pass by.
     pub(crate) fn points(&self) -> &'a Points {
         self.points
@@ -497,7 +499,7 @@ mod tests {
         values.iter().map(|value| value.to_bits()).collect()
     }
 
-    fn agree_with_blocks<T: Real>(tolerance: f64) {
+    fn agree_with_blocks<T: Packable>(tolerance: f64) {
         for (name, matrix) in samples() {
             for folded in [false, true] {
                 let points = Points::new(matrix.clone(), folded);
@@ -540,7 +542,7 @@ mod tests {
         assert!([32, 8, 1].iter().all(|&lanes| table(&tiles, &points, lanes) == values));
     }
 
-    fn pairs_alone<T: Real>() {
+    fn pairs_alone<T: Packable>() {
         for (seed, (name, matrix)) in samples().into_iter().enumerate() {
             let mut generator = Pcg64::seed_from_u64(seed as u64);
             let points = Points::new(matrix, seed % 2 == 0);
@@ -643,7 +645,7 @@ mod tests {
         Matrix::dense(matrix.rows() + more.len(), columns, values).unwrap()
     }
 
-    fn layouts_agree<T: Real>() {
+    fn layouts_agree<T: Packable>() {
         for ones in [false, true] {
             let matrix = random(11, 40, 30, 0.3, ones);
             let full: Vec<Vec<f64>> = (0..40).map(|row| vec![1.5 + f64::from(row); 30]).collect();
@@ -707,7 +709,7 @@ mod tests {
         }
     }
 
-    fn machine_and_scalar<T: Real>() {
+    fn machine_and_scalar<T: Packable>() {
         for (name, matrix) in samples() {
             let points = Points::new(matrix, true);
             for kernel in dot_kernels(points.matrix().columns()) {
@@ -729,7 +731,7 @@ mod tests {
 
     #[test]
     fn equal_rows_are_at_distance_zero_exactly() {
-        fn check<T: Real>() {
+        fn check<T: Packable>() {
             for (name, matrix) in samples() {
                 let points = Points::new(matrix, true);
                 let tiles = Tiles::<T>::new(&Rbf { gamma: 1e6 }, &points);

@@ -1,6 +1,9 @@
 //! Rows laid out to pass by panels.
 
+use std::sync::OnceLock;
+
 use crate::data::{Buffer, Matrix, Values};
+use crate::kernel::Points;
 use crate::simd::Real;
 
 /// The share of entries other than 0 from which on a matrix is laid out dense, because multiplying by zeros is then faster than skipping them.
@@ -29,6 +32,24 @@ pub(super) enum Layout<T> {
 pub(super) enum Laid<'a, T> {
     Dense { columns: usize, values: &'a [T] },
     Sparse { offsets: &'a [u64], indices: &'a [u32], values: &'a [T] },
+}
+
+/// A precision that points keep their rows packed in.
+pub(crate) trait Packable: Real {
+    /// The place for the rows packed in this precision.
+    fn place(points: &Points) -> &OnceLock<Packed<Self>>;
+}
+
+impl Packable for f32 {
+    fn place(points: &Points) -> &OnceLock<Packed<f32>> {
+        points.single()
+    }
+}
+
+impl Packable for f64 {
+    fn place(points: &Points) -> &OnceLock<Packed<f64>> {
+        points.double()
+    }
 }
 
 impl<T: Real> Packed<T> {

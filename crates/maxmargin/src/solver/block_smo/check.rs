@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use super::choice::Levels;
 use super::rows::{KernelRows, Move};
 use super::{Engine, WORK_A_POLL};
-use crate::control::{Control, Progress, Stop, poll_keeping};
+use crate::control::{Progress, Stop};
 use crate::problem::Coupling;
 use crate::simd::Real;
+use crate::solver::start::{SnapshotControl, poll_keeping};
 
 /// A row keeps its u of single precision if it is farther off the margin than this many times the largest error seen.
 const NEAR: f64 = 10.0;
@@ -33,7 +34,7 @@ impl<T: Real> Engine<'_, T> {
         levels: Levels,
         tolerance: f64,
         progress: Progress,
-        control: &mut dyn Control,
+        control: &mut dyn SnapshotControl,
     ) -> ControlFlow<Option<Stop>> {
         let before = self.snapshot();
         let mut poll = || match poll_keeping(control, progress, || before.clone()) {

@@ -50,12 +50,12 @@ mod whole;
 use std::ops::ControlFlow;
 
 use super::smo::{self, DualSolution};
-use super::start::{Start, feasible};
+use super::start::{SnapshotControl, Start, feasible, poll_keeping};
 use super::{Precision, Settings, Solution, SolverKind, requirements};
-use crate::control::{Control, Progress, Stop, Work, poll_keeping};
+use crate::control::{Control, Progress, Stop, Work};
 use crate::data::Matrix;
 use crate::error::Error;
-use crate::kernel::{ClassValues, Packed, Tiles};
+use crate::kernel::{ClassValues, Packable, Packed, Tiles};
 use crate::problem::{DualProblem, Loss, MarginProblem};
 use crate::simd::Real;
 use aside::PastAlpha;
@@ -154,7 +154,7 @@ pub(super) fn solve(
     problem: &MarginProblem<'_>,
     settings: &Settings,
     start: Start,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> Solution {
     let memory = settings.memory.saturating_sub(need(problem, settings));
     let start = start.of_dual(problem);
@@ -167,7 +167,7 @@ fn solve_dual(
     settings: &Settings,
     memory: u64,
     start: Start,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> DualSolution {
     let tiles = Tiles::<f64>::new(problem.gram().kernel(), problem.gram().points());
     let end = if whole::size(problem) <= WHOLE_ROWS.min(sizes(&tiles).1 as usize) {
@@ -195,12 +195,12 @@ fn solve_dual(
 }
 
 /// Runs the engine from `start`, or from a point found by a sample where there is none.
-fn run<T: Real>(
+fn run<T: Packable>(
     problem: &DualProblem<'_>,
     settings: &Settings,
     memory: u64,
     start: Start,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> End {
     let found = match start {
         Start::Scratch => sample::start::<T>(problem, settings, memory, control),
@@ -282,7 +282,7 @@ struct Walk {
     objective: f64,
 }
 
-impl<'a, T: Real> Engine<'a, T> {
+impl<'a, T: Packable> Engine<'a, T> {
     fn new(problem: &'a DualProblem<'a>, memory: u64, start: Start) -> Self {
         let (variables, gram) = (problem.len(), problem.gram());
         let tiles = Tiles::new(gram.kernel(), gram.points());
@@ -327,7 +327,9 @@ impl<'a, T: Real> Engine<'a, T> {
         engine.pending = engine.all_moves();
         engine
     }
+}
 
+impl<T: Real> Engine<'_, T> {
     /// The primal objective at this point, with the best bias. Unlike the dual objective it may rise from block to block.
     fn primal(&self, gradient: &[f64]) -> f64 {
         self.problem.least_gap(&self.alpha, gradient) - self.problem.objective(&self.alpha, gradient)
@@ -372,7 +374,7 @@ impl<'a, T: Real> Engine<'a, T> {
         ControlFlow::Continue(())
     }
 
-    fn run(mut self, settings: &Settings, control: &mut dyn Control) -> End {
+    fn run(mut self, settings: &Settings, control: &mut dyn SnapshotControl) -> End {
         let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * self.problem.len() as u64));
         let mut gap = None;
         // The lowest primal objective so far with its α and gradient, for a limit on time that comes before the end.
@@ -455,7 +457,7 @@ impl<'a, T: Real> Engine<'a, T> {
         tolerance: f64,
         cap: u64,
         progress: Progress,
-        control: &mut dyn Control,
+        control: &mut dyn SnapshotControl,
     ) -> ControlFlow<Option<Stop>> {
         let work = self.rows.active() as f64 * self.tiles.cost();
         let at_once = ((WORK_A_POLL / work) as usize).max(1);

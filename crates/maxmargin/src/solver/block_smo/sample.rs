@@ -21,9 +21,8 @@ use std::ops::ControlFlow;
 use super::rows::{KernelRows, Move};
 use super::{WORK_A_POLL, solve_dual};
 use crate::control::{Control, Progress, Stop};
-use crate::kernel::Tiles;
+use crate::kernel::{Packable, Tiles};
 use crate::problem::{Coupling, DualParts, DualProblem};
-use crate::simd::Real;
 use crate::solver::Settings;
 use crate::solver::start::Start;
 
@@ -37,7 +36,7 @@ const LEAST_ROWS: usize = 256;
 const LOOSER: f64 = 10.0;
 
 /// The start (B.5) from the solution of (B.4). `None` unless the problem has one class, bounds, no ridge and enough rows, and the sample converges.
-pub(super) fn start<T: Real>(
+pub(super) fn start<T: Packable>(
     problem: &DualProblem<'_>,
     settings: &Settings,
     memory: u64,
@@ -81,7 +80,7 @@ fn sample<'a>(problem: &DualProblem<'a>, list: &[usize]) -> Option<DualProblem<'
 }
 
 /// v of (B.1) for all variables; `None` at a break.
-fn values<T: Real>(problem: &DualProblem<'_>, moves: &[Move], control: &mut dyn Control) -> Option<Vec<f64>> {
+fn values<T: Packable>(problem: &DualProblem<'_>, moves: &[Move], control: &mut dyn Control) -> Option<Vec<f64>> {
     let gram = problem.gram();
     let tiles = Tiles::<T>::new(gram.kernel(), gram.points());
     let mut rows = KernelRows::new(tiles, problem.rows(), gram.workers(), 0);

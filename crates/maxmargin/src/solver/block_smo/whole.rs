@@ -18,12 +18,12 @@ use super::block::Block;
 use super::free::{free, least_work, newton};
 use super::twins::Twins;
 use super::values;
-use crate::control::{Control, Progress, Stop, poll_keeping};
+use crate::control::{Progress, Stop};
 use crate::kernel::Tiles;
 use crate::problem::{Coupling, DualProblem};
 use crate::solver::Settings;
 use crate::solver::smo::DualSolution;
-use crate::solver::start::{Snapshot, Start, feasible};
+use crate::solver::start::{Snapshot, SnapshotControl, Start, feasible, poll_keeping};
 
 /// Pair steps of a round, for each coefficient.
 const STEPS_A_COEFFICIENT: f64 = 1.0;
@@ -167,7 +167,7 @@ pub(super) fn solve(
     tiles: &Tiles<'_, f64>,
     settings: &Settings,
     start: Start,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> Result<DualSolution, (Vec<f64>, u64)> {
     if start == Start::Scratch && is_optimal_at_zero(problem, settings.tolerance()) {
         let (alpha, gradient) = (problem.start().to_vec(), problem.linear().to_vec());
@@ -255,7 +255,7 @@ impl<'a> Whole<'a> {
         self.block.value = sums;
     }
 
-    fn run(mut self, settings: &Settings, control: &mut dyn Control) -> Result<DualSolution, (Vec<f64>, u64)> {
+    fn run(mut self, settings: &Settings, control: &mut dyn SnapshotControl) -> Result<DualSolution, (Vec<f64>, u64)> {
         let (coupling, size) = (self.problem.coupling(), self.block.len());
         let cap = settings.max_iterations.unwrap_or_else(|| 10_000_000.max(100 * size as u64));
         let round = ((STEPS_A_COEFFICIENT * size as f64) as u64).max(LEAST_STEPS);

@@ -45,7 +45,7 @@ use rand_pcg::Pcg64;
 use super::{Settings, SolverKind, requirements};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::model::{Layer, Network};
+use crate::network::{Layer, Network};
 use crate::problem::JointProblem;
 use lbfgs::{Descent, descend};
 use objective::{CHUNKS_A_ROUND, Objective};

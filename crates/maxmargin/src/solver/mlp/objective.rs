@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use super::super::Settings;
 use crate::certificate::joint::softmax;
 use crate::control::Stop;
-use crate::model::{Activation, add_scaled};
+use crate::network::{Activation, add_scaled};
 use crate::problem::{JointProblem, Loss};
 use crate::workers::Workers;
 

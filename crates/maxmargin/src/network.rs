@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Machine;
 use crate::data::Matrix;
 use crate::workers::Workers;
 
@@ -90,8 +89,8 @@ impl Network {
         self.layers.last().map_or(0, |layer| layer.outputs)
     }
 
-    /// Checks that the layers follow each other, from so many columns on.
-    pub(super) fn check(&self, columns: usize) -> Result<(), String> {
+    /// Checks that the layers follow each other, from this number of columns on.
+    pub(crate) fn check(&self, columns: usize) -> Result<(), String> {
         if self.layers.is_empty() {
             return Err("a network without layers".into());
         }
@@ -112,19 +111,25 @@ impl Network {
         Ok(())
     }
 
-    /// (M.9) of linear machines over the last layer, row after row, one a machine. A value depends on its row alone.
-    pub(crate) fn values(&self, matrix: &Matrix, rows: &[usize], machines: &[Machine], workers: &Workers) -> Vec<f64> {
-        let mut values = vec![0.0; rows.len() * machines.len()];
+    /// (M.9) of several planes (w, b) over the last layer, row after row. A value depends on its row alone.
+    pub(crate) fn values(
+        &self,
+        matrix: &Matrix,
+        rows: &[usize],
+        planes: &[(&[f64], f64)],
+        workers: &Workers,
+    ) -> Vec<f64> {
+        let mut values = vec![0.0; rows.len() * planes.len()];
         let weights: usize = self.layers.iter().map(|layer| layer.weights.len()).sum();
         let alone = Workers::none();
         let workers = if rows.len().saturating_mul(weights) > WORTH_A_THREAD { workers } else { &alone };
         let lists = || [Vec::new(), Vec::new()];
-        workers.fill_chunks_with(&mut values, ROWS_A_CHUNK * machines.len(), lists, |lists, start, chunk| {
-            for (k, out) in chunk.chunks_mut(machines.len()).enumerate() {
-                let features = self.features(matrix, rows[start / machines.len() + k], lists);
-                for (value, machine) in out.iter_mut().zip(machines) {
-                    let own = machine.weights.iter().flatten().zip(features);
-                    *value = own.map(|(weight, feature)| weight * feature).sum::<f64>() + machine.bias; // (M.9)
+        workers.fill_chunks_with(&mut values, ROWS_A_CHUNK * planes.len(), lists, |lists, start, chunk| {
+            for (k, out) in chunk.chunks_mut(planes.len()).enumerate() {
+                let features = self.features(matrix, rows[start / planes.len() + k], lists);
+                for (value, (weights, bias)) in out.iter_mut().zip(planes) {
+                    let own = weights.iter().zip(features);
+                    *value = own.map(|(weight, feature)| weight * feature).sum::<f64>() + bias; // (M.9)
                 }
             }
         });
