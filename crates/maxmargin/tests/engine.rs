@@ -327,6 +327,8 @@ impl Control for Meter {
     }
 }
 
+impl CheckpointControl for Meter {}
+
 #[test]
 fn polls_come_often_whatever_a_kernel_value_costs() {
     let rows = 3300;

@@ -23,7 +23,7 @@ use crate::control::Stop;
 use crate::data::{Label, Labels, Matrix, Scaling};
 use crate::error::Error;
 use crate::kernel::{Centre, Expansion, KernelFunction, Points};
-use crate::problem::{Bias, Loss, Norm, Task};
+use crate::problem::{Bias, Loss, Norm, Penalty, Task};
 use crate::workers::Workers;
 
 pub use crate::network::{Activation, Layer, Network};
