@@ -1,0 +1,101 @@
+//! The arguments that say which kernel.
+
+use clap::Args;
+use maxmargin::error::quoted;
+use maxmargin::kernel::{Gamma, KernelParams};
+
+use crate::failure::Failure;
+
+/// Which kernel.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Kernel")]
+pub(crate) struct KernelArguments {
+    /// linear, polynomial, rbf, sigmoid, laplacian, chi-square, precomputed; or an expression of them, such as
+    /// "rbf(gamma=0.5) + 2*linear" [default: linear]. With precomputed the data is the table of kernel values, in LIBSVM text with or without
+    /// serial numbers: label 0:i 1:K(x, x_1) 2:K(x, x_2) ...
+    #[arg(long, value_name = "KERNEL")]
+    pub(crate) kernel: Option<String>,
+    /// The factor gamma: a number, scale (1/(columns · variance)) or auto (1/columns) [default: scale]
+    #[arg(long, value_name = "GAMMA", allow_hyphen_values = true, conflicts_with = "sigma")]
+    pub(crate) gamma: Option<String>,
+    /// The bandwidth of the rbf kernel: gamma = 1/sigma²
+    #[arg(long, value_name = "SIGMA", allow_hyphen_values = true)]
+    pub(crate) sigma: Option<f64>,
+    /// The degree of the polynomial kernel [default: 3]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) degree: Option<u32>,
+    /// The constant of the polynomial and sigmoid kernels [default: 0]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    pub(crate) coef0: Option<f64>,
+}
+
+impl KernelArguments {
+    /// The kernel asked for.
+    ///
+    /// # Errors
+    /// When the expression does not read, or a flag does not belong to the kernel.
+    pub(crate) fn params(&self) -> Result<KernelParams, Failure> {
+        let text = self.kernel.as_deref().unwrap_or("linear");
+        let mut kernel: KernelParams = text.parse()?;
+        let gamma = match (&self.gamma, self.sigma) {
+            (Some(gamma), _) => Some(("gamma", gamma.parse()?)),
+            (None, Some(sigma)) => Some(("sigma", Gamma::Sigma(sigma))),
+            (None, None) => None,
+        };
+        if text.contains(['(', '+', '*'])
+            && let Some(flag) = self.flag()
+        {
+            return Err(Failure::new(
+                format!("--{flag} goes with a kernel named alone, not with the expression {}", quoted(text)),
+                "write the parameters into the expression, as in rbf(gamma=0.5)",
+            ));
+        }
+        if let Some((flag, asked)) = gamma {
+            match &mut kernel {
+                KernelParams::Rbf { gamma } => *gamma = asked,
+                KernelParams::Polynomial { gamma, .. }
+                | KernelParams::Sigmoid { gamma, .. }
+                | KernelParams::Laplacian { gamma }
+                | KernelParams::ChiSquare { gamma }
+                    if flag == "gamma" =>
+                {
+                    *gamma = asked;
+                }
+                _ if flag == "sigma" => return Err(not_of(text, flag, "rbf")),
+                _ => return Err(not_of(text, flag, "polynomial, rbf, sigmoid, laplacian and chi-square")),
+            }
+        }
+        if let Some(asked) = self.degree {
+            match &mut kernel {
+                KernelParams::Polynomial { degree, .. } => *degree = asked,
+                _ => return Err(not_of(text, "degree", "polynomial")),
+            }
+        }
+        if let Some(asked) = self.coef0 {
+            match &mut kernel {
+                KernelParams::Polynomial { coef0, .. } | KernelParams::Sigmoid { coef0, .. } => *coef0 = asked,
+                _ => return Err(not_of(text, "coef0", "polynomial and sigmoid")),
+            }
+        }
+        Ok(kernel)
+    }
+
+    /// A flag that was given.
+    pub(crate) fn flag(&self) -> Option<&'static str> {
+        [
+            ("gamma", self.gamma.is_some()),
+            ("sigma", self.sigma.is_some()),
+            ("degree", self.degree.is_some()),
+            ("coef0", self.coef0.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(name, given)| given.then_some(name))
+    }
+}
+
+fn not_of(kernel: &str, flag: &str, others: &str) -> Failure {
+    Failure::new(
+        format!("the kernel {} has no {flag}", quoted(kernel)),
+        format!("leave out --{flag}, or name a kernel that has it with --kernel: {others}"),
+    )
+}

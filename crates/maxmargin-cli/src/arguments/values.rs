@@ -1,0 +1,55 @@
+//! Words that stand for a value, in the arguments of several commands.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use maxmargin::data::ScalingKind;
+use maxmargin::solver::SolverKind;
+use maxmargin_io::Format;
+
+/// The formats by their names.
+pub(super) const FORMATS: [(&str, Format); 8] = [
+    ("csv", Format::Csv),
+    ("libsvm", Format::Libsvm),
+    ("npy", Format::Npy),
+    ("npz", Format::Npz),
+    ("parquet", Format::Parquet),
+    ("arrow", Format::Arrow),
+    ("arrow-stream", Format::ArrowStream),
+    ("cache", Format::Cache),
+];
+
+/// What to find, without its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskKind {
+    Classification,
+    Regression,
+    OneClass,
+    Svdd,
+}
+
+/// The tasks by their names.
+pub(super) const TASKS: [(&str, TaskKind); 4] = [
+    ("classification", TaskKind::Classification),
+    ("regression", TaskKind::Regression),
+    ("one-class", TaskKind::OneClass),
+    ("svdd", TaskKind::Svdd),
+];
+
+/// A solver by name, or the one that fits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Solver(pub(crate) Option<SolverKind>);
+
+pub(super) fn solver() -> impl TypedValueParser<Value = Solver> {
+    let names = SolverKind::ALL.map(SolverKind::name);
+    PossibleValuesParser::new(std::iter::once("auto").chain(names))
+        .map(|text: String| Solver(SolverKind::ALL.into_iter().find(|kind| kind.name() == text)))
+}
+
+pub(super) fn scaling() -> impl TypedValueParser<Value = ScalingKind> {
+    one_of(&[("none", ScalingKind::None), ("standard", ScalingKind::Standard), ("minmax", ScalingKind::MinMax)])
+}
+
+/// One of a few words, each of which stands for a value.
+pub(super) fn one_of<T: Copy + Send + Sync>(words: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words.iter().map(|(word, _)| *word))
+        .map(|text: String| words.iter().find(|(word, _)| *word == text).map_or(words[0].1, |(_, value)| *value))
+}
