@@ -17,7 +17,7 @@ use crate::report::brief;
 use crate::time_left::{Pace, about};
 
 /// How often the line is drawn.
-const REDRAW: Duration = Duration::from_millis(100);
+pub(crate) const REDRAW: Duration = Duration::from_millis(100);
 
 /// How long an interrupted solver may take to certify what it has.
 const PATIENCE: Duration = Duration::from_millis(120);
@@ -97,7 +97,7 @@ impl Drop for ReadingLine {
 }
 
 /// A line on standard error, unless it is not a terminal or `quiet` is asked for.
-fn line(quiet: bool) -> ProgressBar {
+pub(crate) fn line(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(None, target);
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {

@@ -42,6 +42,14 @@ pub(crate) fn default_memory() -> Size {
     Size(free.map_or(2 << 30, |free| (free / 2).max(64 << 20)))
 }
 
+/// The bytes that a user grants, or what a fit may use when nothing is said.
+///
+/// # Errors
+/// When the words are no size.
+pub(crate) fn asked(words: Option<&str>) -> Result<u64, Failure> {
+    Ok(words.map_or_else(|| Ok(default_memory()), str::parse)?.0)
+}
+
 /// The bytes that Linux says are available.
 fn available(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -20,6 +20,7 @@
 //!    block.
 //! 8. [`geometry`], [`metrics`], [`worked`]: planes, hulls and conics; counting errors; the examples of the textbooks.
 //! 9. [`diagnosis`]: what may be wrong with data, a kernel or a fit; `Model::explain` and `Model::suspects` say why of single rows.
+//! 10. [`view`]: what programs are told of all this, ready to be serialized.
 //!
 //! The library does arithmetic only: it opens no files, prints nothing, looks at no clock and keeps no globals.
 //!
@@ -65,6 +66,7 @@ mod simd;
 pub mod solver;
 pub mod stream;
 pub mod training;
+pub mod view;
 pub mod worked;
 pub mod workers;
 

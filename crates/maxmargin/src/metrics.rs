@@ -1,7 +1,11 @@
 //! How well predictions meet the truth.
 
+mod classes;
+
 use crate::data::{Label, Labels};
 use crate::error::Error;
+
+pub use classes::{ClassReport, ClassScore, MOST_PAIRED_CLASSES, area_under_curve, log_loss};
 
 /// The most classes that a [`Confusion`] counts.
 pub const MOST_CLASSES: usize = 4096;

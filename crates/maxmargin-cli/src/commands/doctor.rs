@@ -69,10 +69,7 @@ pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
     // What matters most comes first; else the order stays.
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity()));
     let patient = Patient { shown: origin.shown(), data: &data, model: model.as_ref(), findings: &findings };
-    output::print(&match arguments.json {
-        true => json_line(&report::json(&patient)),
-        false => report::words(&patient),
-    })?;
+    output::print(&if arguments.json { json_line(&report::view(&patient)) } else { report::words(&patient) })?;
     let warned = findings.iter().any(|finding| finding.severity() == Severity::Warning);
     Ok(if arguments.strict && warned { ExitCode::NotAsAsked } else { ExitCode::Done })
 }

@@ -36,9 +36,10 @@ pub(super) fn run(arguments: &Explain) -> Result<ExitCode, Failure> {
     if let Some(note) = explained.iter().find_map(|one| one.found.note.as_deref()) {
         words.note(note);
     }
-    output::print(&match arguments.json {
-        true => json_line(&report::json(&model, &explained)),
-        false => report::words(&model, &explained),
+    output::print(&if arguments.json {
+        json_line(&report::view(&model, &explained))
+    } else {
+        report::words(&model, &explained)
     })?;
     Ok(ExitCode::Done)
 }

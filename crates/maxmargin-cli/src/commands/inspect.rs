@@ -6,6 +6,7 @@ use maxmargin::kernel::{Kernel, KernelFunction, Points};
 use maxmargin::model::Machine;
 use maxmargin::problem::{Bias, Loss, MarginParts, MarginProblem};
 use maxmargin::solver::Settings;
+use maxmargin::view::PenaltyView;
 use maxmargin::{Model, Workers};
 
 use crate::arguments::Inspect;
@@ -14,7 +15,6 @@ use crate::failure::Failure;
 use crate::input::{self, Origin};
 use crate::output::{self, Words};
 use crate::progress::Watch;
-use crate::report::machines::Forms;
 use crate::report::model::{self as report, Geometry, Hulls, Plane, Risk};
 use crate::report::{json_line, machines};
 use crate::size;
@@ -57,9 +57,10 @@ pub(super) fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
         geometry.push(measure(&model, machine, points.as_ref(), arguments.mu, &workers)?);
     }
     let file = output::escaped(&arguments.model.to_string_lossy());
-    output::print(&match arguments.json {
-        true => json_line(&report::json(&model, &geometry)),
-        false => report::words(&file, &model, &geometry),
+    output::print(&if arguments.json {
+        json_line(&report::view(&model, &geometry))
+    } else {
+        report::words(&file, &model, &geometry)
     })?;
     Ok(ExitCode::Done)
 }
@@ -182,7 +183,7 @@ fn risk(model: &Model, machine: &Machine, matrix: &Matrix, rows: &[usize]) -> Op
     if model.parts().loss != Loss::Hinge {
         return None;
     }
-    let lambda = Forms::of_machine(machine, model.parts().norm).lambda?;
+    let lambda = PenaltyView::of_machine(machine, model.parts().norm, model.parts().penalty).lambda?;
     let points = Points::new(matrix.clone(), machine.weights.is_some());
     let mut squares = vec![0.0; rows.len()];
     model.parts().kernel.diagonal(points.rows(rows), &mut squares);

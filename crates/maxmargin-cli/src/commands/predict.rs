@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
             "predict_seconds": predict_seconds,
         });
         if let Some(Score::Numbers(_)) = score {
-            report["score"] = json!(score.map(Score::json));
+            report["score"] = json!(score.map(Score::view));
         }
         if !to_file && model.task().is_regression() {
             report["numbers"] = predictions.numbers().collect();

@@ -1,6 +1,7 @@
 //! `suspects`: rows whose label, number or place deserves a second look.
 
 use maxmargin::Workers;
+use maxmargin::view::SuspectsView;
 
 use crate::arguments::Suspects;
 use crate::exit::ExitCode;
@@ -30,9 +31,10 @@ pub(super) fn run(arguments: &Suspects) -> Result<ExitCode, Failure> {
     if suspects.unknown > 0 {
         words.note(&format!("{} have labels that the model does not know", report::rows(suspects.unknown)));
     }
-    output::print(&match arguments.json {
-        true => json_line(&report::json(&model, &found.data, &suspects, arguments.top)),
-        false => report::words(&model, &found.data, &suspects, arguments.top),
+    output::print(&if arguments.json {
+        json_line(&SuspectsView::new(&model, &found.data, &suspects, arguments.top))
+    } else {
+        report::words(&model, &found.data, &suspects, arguments.top)
     })?;
     Ok(ExitCode::Done)
 }

@@ -3,15 +3,15 @@
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::model::Verification;
+use maxmargin::view::VerificationView;
 use maxmargin::{Model, Workers};
-use serde_json::json;
 
 use crate::arguments::Verify;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::input::{self, Origin, Wanted};
 use crate::output::{self, Words};
-use crate::report::machines::{self, title};
+use crate::report::machines::title;
 use crate::report::{Page, counted, json_line, number};
 
 /// Computes the certificates anew, and compares.
@@ -42,27 +42,12 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
         ));
     }
     let verification = model.verify(&data, &workers)?;
-    let report = if arguments.json { json_line(&json(&model, &verification)) } else { page(&model, &verification) };
-    output::print(&report)?;
+    output::print(&if arguments.json {
+        json_line(&VerificationView::new(&model, &verification))
+    } else {
+        page(&model, &verification)
+    })?;
     Ok(if verification.holds() { ExitCode::Done } else { ExitCode::NotAsAsked })
-}
-
-fn json(model: &Model, verification: &Verification) -> serde_json::Value {
-    let pairs = model.machines().iter().zip(&verification.evidence);
-    json!({
-        "holds": verification.holds(),
-        "same_data": verification.same_data,
-        "disagreements": verification.disagreements,
-        "together": verification.joint.as_ref().map(|found| json!({
-            "stored": model.parts().joint.as_ref().map(machines::joint_evidence),
-            "found": machines::joint_evidence(found),
-        })),
-        "machines": pairs.map(|(machine, found)| json!({
-            "machine": title(model, machine),
-            "stored": machines::evidence(&machine.evidence),
-            "found": machines::evidence(found),
-        })).collect::<Vec<_>>(),
-    })
 }
 
 fn page(model: &Model, verification: &Verification) -> String {

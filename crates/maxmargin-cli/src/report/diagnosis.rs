@@ -4,9 +4,8 @@ use maxmargin::Model;
 use maxmargin::data::Dataset;
 use maxmargin::diagnosis::Finding;
 use maxmargin::error::quoted;
-use serde_json::{Value, json};
+use maxmargin::view::{DiagnosisView, FindingView, SupportView};
 
-use super::machines::Support;
 use super::{Page, counted, number, percent};
 
 /// Whom the findings are about.
@@ -30,7 +29,7 @@ pub(crate) fn words(patient: &Patient<'_>) -> String {
     let Patient { shown, data, model, findings } = patient;
     page.line("data", &format!("{shown}: {}, {}", counted(data.rows(), "row"), counted(data.columns(), "column")));
     if let Some(model) = model {
-        let support = Support::of_model(model);
+        let support = SupportView::of_model(model);
         page.line(
             "fit",
             &format!(
@@ -64,22 +63,13 @@ pub(crate) fn words(patient: &Patient<'_>) -> String {
     page.finish()
 }
 
-/// The object that `doctor --json` prints.
-pub(crate) fn json(patient: &Patient<'_>) -> Value {
-    let one = |finding: &Finding| {
+/// What `doctor --json` prints.
+pub(crate) fn view<'a>(patient: &'a Patient<'a>) -> DiagnosisView<'a> {
+    let one = |finding: &'a Finding| {
         let Said { what, help } = say(finding, patient);
-        json!({ "severity": finding.severity(), "what": what, "help": help, "details": finding })
+        FindingView::new(finding, what, help)
     };
-    json!({
-        "data": patient.shown,
-        "rows": patient.data.rows(),
-        "columns": patient.data.columns(),
-        "solver": patient.model.map(|model| &model.parts().solver),
-        "stop": patient.model.map(|model| model.stop().name()),
-        "iterations": patient.model.map(Model::iterations),
-        "support_vectors": patient.model.map(|model| Support::of_model(model).json()),
-        "findings": patient.findings.iter().map(one).collect::<Vec<_>>(),
-    })
+    DiagnosisView::new(&patient.shown, patient.data, patient.model, patient.findings.iter().map(one).collect())
 }
 
 /// What a finding means. Rows are counted from 1 here.

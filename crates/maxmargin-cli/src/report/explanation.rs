@@ -3,11 +3,11 @@
 use maxmargin::Model;
 use maxmargin::data::Label;
 use maxmargin::model::{Explanation, Reason, TermSource};
-use serde_json::{Value, json};
+use maxmargin::view::{ExplainedRow, ExplanationView};
 
 use super::machines::title;
 use super::{Page, counted, number};
-use crate::output::{escaped, short};
+use crate::output::short;
 
 /// A row, explained.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ fn row_words(page: &mut Page, model: &Model, Explained { number: row, label, fou
     }
     if let Some(lead) = lead {
         let distance = lead.distance.map_or_else(String::new, |distance| {
-            format!("; the boundary between the two is {} away, {}", number(distance, 6), space(model))
+            format!("; the boundary between the two is {} away, {}", number(distance, 6), ExplanationView::space(model))
         });
         page.line("lead", &format!("{} over {}{distance}", number(lead.value, 6), class(lead.rival)));
     }
@@ -59,15 +59,6 @@ fn row_words(page: &mut Page, model: &Model, Explained { number: row, label, fou
     }
 }
 
-/// Where distances are measured.
-fn space(model: &Model) -> &'static str {
-    match (model.parts().kernel.is_linear(), model.parts().scaling.is_some()) {
-        (true, true) => "in scaled columns",
-        (true, false) => "in the columns' own units",
-        (false, _) => "in the kernel's space",
-    }
-}
-
 fn reason_words(page: &mut Page, model: &Model, reason: &Reason) {
     let machine = &model.machines()[reason.machine];
     page.text(&title(model, machine));
@@ -77,7 +68,7 @@ fn reason_words(page: &mut Page, model: &Model, reason: &Reason) {
         page.line("  ball", &format!("{}: the row's own kernel value, taken off", number(own, 6)));
     }
     if let Some(distance) = reason.distance {
-        page.line("  distance", &format!("{} to the boundary, {}", number(distance, 6), space(model)));
+        page.line("  distance", &format!("{} to the boundary, {}", number(distance, 6), ExplanationView::space(model)));
     }
     let linear = model.parts().kernel.is_linear();
     let head = match linear {
@@ -120,55 +111,8 @@ fn column_name(model: &Model, column: usize) -> String {
     names.and_then(|names| names.get(column).cloned()).unwrap_or_else(|| (column + 1).to_string())
 }
 
-/// The object that `explain --json` prints.
-pub(crate) fn json(model: &Model, explained: &[Explained]) -> Value {
-    let label = |code: u32| model.label(code).text();
-    let rows: Vec<Value> = explained
-        .iter()
-        .map(|Explained { number, label: own, found }| {
-            let Explanation { code, values, votes, lead, reasons, note } = found;
-            let votes = votes.as_ref().map(|votes| {
-                let one = |(code, &votes): (usize, &usize)| json!({ "label": label(code as u32), "votes": votes });
-                votes.iter().enumerate().map(one).collect::<Vec<_>>()
-            });
-            json!({
-                "row": number,
-                "label": own.as_ref().map(Label::text),
-                "predicted": code.map(label),
-                "number": code.is_none().then(|| values.first()),
-                "decision_values": values,
-                "votes": votes,
-                "lead": lead.as_ref().map(|lead| json!({
-                    "rival": label(lead.rival), "value": lead.value, "distance": lead.distance
-                })),
-                "machines": reasons.iter().map(|reason| reason_json(model, reason)).collect::<Vec<_>>(),
-                "note": note,
-            })
-        })
-        .collect();
-    json!({ "kernel": model.parts().kernel.to_string(), "distances": space(model), "rows": rows })
-}
-
-fn reason_json(model: &Model, reason: &Reason) -> Value {
-    let terms = reason.terms.iter().map(|term| {
-        let mut object = json!({
-            "coefficient": term.coefficient, "value": term.value, "term": term.term, "share": term.share
-        });
-        match term.source {
-            TermSource::TrainingRow(row) => object["training_row"] = json!(row + 1),
-            TermSource::Column(column) => object["column"] = json!(escaped(&column_name(model, column))),
-        }
-        object
-    });
-    json!({
-        "machine": title(model, &model.machines()[reason.machine]),
-        "decision_value": reason.value,
-        "bias_value": reason.bias,
-        "own_term": reason.own,
-        "terms": terms.collect::<Vec<_>>(),
-        "terms_in_all": reason.count,
-        "sum_of_terms": reason.sum,
-        "sum_of_sizes": reason.size,
-        "distance": reason.distance,
-    })
+/// What `explain --json` prints.
+pub(crate) fn view<'a>(model: &'a Model, explained: &'a [Explained]) -> ExplanationView<'a> {
+    let row = |one: &'a Explained| ExplainedRow::new(model, one.number, one.label.as_ref(), &one.found);
+    ExplanationView::new(model, explained.iter().map(row).collect())
 }

@@ -1,4 +1,4 @@
-//! What the user reads: numbers, tables, and the pages made of them.
+//! What the user reads: numbers, tables, and the pages made of them. What programs read is in [`maxmargin::view`].
 
 pub(crate) mod diagnosis;
 pub(crate) mod explanation;
@@ -6,6 +6,8 @@ pub(crate) mod machines;
 pub(crate) mod model;
 pub(crate) mod suspects;
 pub(crate) mod training;
+
+use serde::Serialize;
 
 /// A number with so many digits, without zeros at the end.
 pub(crate) fn number(value: f64, digits: usize) -> String {
@@ -106,10 +108,10 @@ impl Page {
     }
 }
 
-/// A JSON object as one line.
-pub(crate) fn json_line(value: &serde_json::Value) -> String {
-    // Straight into a text and not through a formatter: there may be millions of weights.
-    let mut line = serde_json::to_string(value).unwrap_or_else(|_| value.to_string());
+/// A value as one line of JSON.
+pub(crate) fn json_line(value: &impl Serialize) -> String {
+    // A view is made of texts, numbers and lists, all of which JSON knows.
+    let mut line = serde_json::to_string(value).unwrap_or_default();
     line.push('\n');
     line
 }

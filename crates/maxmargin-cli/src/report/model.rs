@@ -3,11 +3,11 @@
 use maxmargin::Model;
 use maxmargin::error::listed;
 use maxmargin::geometry::{Conic, Hyperplane, NearestPoints, RiskBound};
-use serde_json::{Value, json};
+use maxmargin::view::{ConicView, GeometryView, HullsView, HyperplaneView, ModelView, RiskView, SupportView};
 
-use super::machines::{self, Forms, Support, title};
+use super::machines::{self, title};
 use super::{Page, counted, number};
-use crate::output::{escaped, short};
+use crate::output::short;
 
 /// What a machine looks like in space.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
         "solver",
         &format!("{}: {}, tolerance {}", parts.solver, model.stop().name(), number(parts.tolerance, 3)),
     );
-    let support = Support::of_model(model);
+    let support = SupportView::of_model(model);
     page.line(
         "support",
         &format!(
@@ -193,81 +193,24 @@ fn geometry_words(model: &Model, geometry: &Geometry) -> Vec<(&'static str, Stri
     lines
 }
 
-/// The object that `inspect --json` prints.
-pub(crate) fn json(model: &Model, geometry: &[Geometry]) -> Value {
-    let parts = model.parts();
-    let machines: Vec<Value> = model
-        .machines()
-        .iter()
-        .zip(geometry)
-        .map(|(machine, geometry)| {
-            let mut object = machines::json_of(model, machine);
-            object["geometry"] = geometry_json(geometry);
-            object
-        })
-        .collect();
-    json!({
-        "rows": parts.training_rows,
-        "columns": parts.columns,
-        "column_names": parts.names.as_ref().map(|names| names.iter().map(|name| escaped(name)).collect::<Vec<_>>()),
-        "classes": parts.classes.iter().map(|label| label.text()).collect::<Vec<_>>(),
-        "solver": parts.solver,
-        "kernel": parts.kernel.to_string(),
-        "network": machines::network(model),
-        "loss": parts.loss.name(),
-        "norm": parts.norm.name(),
-        "bias": parts.bias.name(),
-        "multiclass": parts.multiclass.name(),
-        "class_weights": parts.class_weights,
-        "scaling": parts.scaling.as_ref().map(|scaling| json!({
-            "kind": scaling.kind().name(), "offsets": scaling.offsets(), "factors": scaling.factors()
-        })),
-        "penalty": Forms::of_model(model).json(parts.penalty),
-        "tolerance": parts.tolerance,
-        "stop": model.stop().name(),
-        "support_vectors": Support::of_model(model).json(),
-        "fingerprint": parts.fingerprint,
-        "certificate": parts.joint.as_ref().map(machines::joint_evidence),
-        "machines": machines,
-    })
+/// What `inspect --json` prints.
+pub(crate) fn view<'a>(model: &'a Model, geometry: &'a [Geometry]) -> ModelView<'a> {
+    ModelView::new(model, geometry.iter().map(geometry_view).collect())
 }
 
-fn geometry_json(geometry: &Geometry) -> Value {
-    json!({
-        "hyperplane": geometry.plane.as_ref().map(|Plane { plane, canonical, margin }| json!({
-            "weights": plane.weights(),
-            "bias_value": plane.bias(),
-            "norm": plane.norm(),
-            "origin_distance": plane.origin_distance(),
-            "canonical": canonical.as_ref().map(|plane| json!({
-                "weights": plane.weights(), "bias_value": plane.bias(), "margin": 1.0 / plane.norm()
-            })),
-            "margin": margin,
-        })),
-        "conic": geometry.conic.as_ref().map(|conic| json!({
-            "kind": conic.kind().name(),
-            "coefficients": conic.coefficients(),
-            "centre": conic.centre(),
-            "semi_axes": conic.semi_axes(),
-            "orientation": conic.orientation(),
-        })),
-        "hulls": geometry.hulls.as_ref().map(|Hulls { mu, ends, nearest }| json!({
-            "mu": mu,
-            "distance": nearest.distance,
-            "at_least": nearest.at_least,
-            "positive_point": ends.as_ref().map(|ends| &ends.0),
-            "negative_point": ends.as_ref().map(|ends| &ends.1),
-            "positive": nearest.positive,
-            "negative": nearest.negative,
-        })),
-        "risk_bound": geometry.risk.as_ref().map(|risk| json!({
-            "rho": risk.rho,
-            "weight_bound": risk.bound,
-            "lambda": risk.lambda,
-            "rows": risk.rows,
-            "excess": risk.found.excess(),
-            "best_lambda": risk.found.best_lambda(),
-            "best_excess": risk.found.best_excess(),
-        })),
-    })
+fn geometry_view(geometry: &Geometry) -> GeometryView<'_> {
+    GeometryView {
+        hyperplane: geometry
+            .plane
+            .as_ref()
+            .map(|Plane { plane, canonical, margin }| HyperplaneView::new(plane, canonical.as_ref(), *margin)),
+        conic: geometry.conic.as_ref().map(ConicView::from),
+        hulls: geometry.hulls.as_ref().map(|Hulls { mu, ends, nearest }| {
+            HullsView::new(*mu, nearest, ends.as_ref().map(|(positive, negative)| (&positive[..], &negative[..])))
+        }),
+        risk_bound: geometry
+            .risk
+            .as_ref()
+            .map(|Risk { rho, bound, lambda, rows, found }| RiskView::new(found, *rho, *bound, *rows, *lambda)),
+    }
 }

@@ -4,7 +4,6 @@ use maxmargin::Model;
 use maxmargin::data::Dataset;
 use maxmargin::model::{Suspect, Suspects};
 use maxmargin::problem::Task;
-use serde_json::{Value, json};
 
 use super::machines::title;
 use super::{Page, counted, number};
@@ -63,29 +62,4 @@ pub(crate) fn words(model: &Model, data: &Dataset, found: &Suspects, top: usize)
         page.text(&format!("... and {} more (see --top)", found.suspects.len() - shown.len()));
     }
     page.finish()
-}
-
-/// The object that `suspects --json` prints.
-pub(crate) fn json(model: &Model, data: &Dataset, found: &Suspects, top: usize) -> Value {
-    let labelled = model.task().usual().is_none();
-    let one = |suspect: &Suspect| {
-        json!({
-            "row": suspect.row + 1,
-            "slack": suspect.slack,
-            "decision_value": suspect.value,
-            "machine": title(model, &model.machines()[suspect.machine]),
-            "label": labelled.then(|| data.labels().get(suspect.row).text()),
-            "predicted": suspect.predicted.map(|code| model.label(code).text()),
-            "alpha_over_bound": suspect.share_of_bound,
-        })
-    };
-    json!({
-        "same_data": found.same_data,
-        "rows": found.rows,
-        "rows_with_unknown_labels": found.unknown,
-        "with_slack": found.suspects.len(),
-        "on_the_wrong_side": model.task().is_classification().then(|| above(found, 1.0)),
-        "beyond_the_other_margin": model.task().is_classification().then(|| above(found, 2.0)),
-        "suspects": found.suspects.iter().take(top).map(one).collect::<Vec<_>>(),
-    })
 }

@@ -4,14 +4,13 @@ use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::data::Dataset;
 use maxmargin::metrics::Residuals;
-use maxmargin::model::{Machine, ModelParts};
 use maxmargin::problem::{Loss, Task};
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::Penalty;
+use maxmargin::view::{OutOfCoreView, ScoreView, Seconds, TrainingFacts, TrainingView};
 use maxmargin::{Model, Progress, Stop};
-use serde_json::{Value, json};
 
-use super::machines::{self, Forms, Support};
+use super::machines;
 use super::{Page, counted, number, percent};
 use crate::output::short;
 
@@ -117,15 +116,12 @@ impl Score {
         }
     }
 
-    pub(crate) fn json(self) -> Value {
+    pub(crate) fn view(self) -> ScoreView {
         match self {
-            Score::Classes { rows, errors } => json!({ "rows": rows, "errors": errors, "accuracy": self.accuracy() }),
-            Score::Numbers(found) => json!({
-                "rows": found.rows,
-                "mean_squared_error": found.mean_squared_error,
-                "mean_absolute_error": found.mean_absolute_error,
-                "r_squared": found.r_squared,
-            }),
+            Score::Classes { rows, errors } => {
+                ScoreView::Classes { rows, errors, accuracy: (rows - errors) as f64 / rows as f64 }
+            }
+            Score::Numbers(found) => found.into(),
         }
     }
 }
@@ -176,14 +172,6 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     page.finish()
 }
 
-/// The ν that was asked for. That of a regression has become its ε.
-fn nu(parts: &ModelParts) -> Option<f64> {
-    match parts.penalty {
-        Penalty::Nu(nu) => Some(nu),
-        _ => parts.task.usual(),
-    }
-}
-
 /// How well the training rows are met.
 fn training(trained: &Trained<'_>) -> String {
     match (trained.model.task(), trained.training) {
@@ -215,106 +203,28 @@ fn size(trained: &Trained<'_>) -> String {
     format!("{rows_and_columns}, {}: {}", counted(model.classes().len(), "class"), classes.join(", "))
 }
 
-/// The one object that `train --json` prints.
-pub(crate) fn json(trained: &Trained<'_>) -> Value {
-    let model = trained.model;
-    let parts = model.parts();
-    let machines = model.machines();
-    let only = match machines {
-        [only] => Some(only),
-        _ => None,
+/// What `train --json` prints.
+pub(crate) fn view<'a>(
+    trained: &'a Trained<'a>,
+    out_of_core: Option<OutOfCoreView<'a>>,
+) -> TrainingView<'a, ScoreView> {
+    let facts = TrainingFacts {
+        data: &trained.origin,
+        rows: trained.rows,
+        columns: trained.columns,
+        solver_reason: trained.reason.as_deref(),
+        seed: trained.seed,
+        seconds: Seconds { read: trained.read_seconds, train: trained.train_seconds, save: trained.save_seconds },
+        training: Some(trained.training.view()),
+        training_errors: trained.training.errors().filter(|_| trained.training.rows() == trained.rows),
+        test: trained.test.map(Score::view),
+        notes: trained.notes.iter().chain(&trained.warnings).map(String::as_str).collect(),
+        model: trained.model_file.as_deref(),
+        plot: trained.picture.as_ref().map(|picture| picture.file.as_str()),
+        alpha_of: trained.data.map(Dataset::labels).filter(|_| trained.alphas),
+        out_of_core,
     };
-    let certificates: Option<Vec<_>> = machines.iter().map(|machine| machine.evidence.certificate()).collect();
-    let sum = |number: fn(&maxmargin::certificate::Certificate) -> f64| {
-        certificates.as_ref().map(|all| all.iter().map(|certificate| number(certificate)).sum::<f64>())
-    };
-    let objective = certificates.as_ref().map_or(Value::Null, |_| {
-        let (primal, gap) = (sum(|c| c.primal).unwrap_or(f64::NAN), sum(|c| c.gap).unwrap_or(f64::NAN));
-        json!({ "primal": primal, "dual": sum(|c| c.dual), "gap": gap, "relative_gap": if gap == 0.0 { 0.0 } else { gap / primal.abs() } })
-    });
-    let extreme = |number: fn(&maxmargin::certificate::Certificate) -> f64, better: fn(f64, f64) -> f64| {
-        certificates.as_ref().and_then(|all| all.iter().map(|certificate| number(certificate)).reduce(better))
-    };
-    let joint = parts.joint.as_ref().map(|evidence| (evidence, evidence.certificate()));
-    let mut object = json!({
-        "data": trained.origin,
-        "rows": trained.rows,
-        "columns": trained.columns,
-        "column_names": parts.names,
-        "task": parts.task.name(),
-        "epsilon": match parts.task { Task::Regression { epsilon } => Some(epsilon), _ => None },
-        "nu": nu(parts),
-        "classes": parts.classes.iter().map(|label| label.text()).collect::<Vec<_>>(),
-        "solver": parts.solver,
-        "solver_reason": trained.reason,
-        "kernel": parts.kernel.to_string(),
-        "network": machines::network(model),
-        "loss": parts.loss.name(),
-        "norm": parts.norm.name(),
-        "bias": parts.bias.name(),
-        "multiclass": parts.multiclass.name(),
-        "class_weights": parts.class_weights,
-        "scaling": parts.scaling.as_ref().map_or("none", |scaling| scaling.kind().name()),
-        "penalty": Forms::of_model(model).json(parts.penalty),
-        "tolerance": parts.tolerance,
-        "seed": trained.seed,
-        "stop": model.stop().name(),
-        "converged": model.stop() == Stop::Converged,
-        "iterations": model.iterations(),
-        "seconds": {
-            "read": trained.read_seconds, "train": trained.train_seconds, "save": trained.save_seconds
-        },
-        "objective": joint.map_or(objective, |(_, found)| machines::joint_objective(found)),
-        "violation": joint.map_or_else(
-            || extreme(|certificate| certificate.violation, f64::max),
-            |(_, found)| found.map(|found| found.violation),
-        ),
-        "support_vectors": Support::of_model(model).json(),
-        "training_errors": trained.training.errors().filter(|_| trained.training.rows() == trained.rows),
-        "training": trained.training.json(),
-        "margin": extreme(|certificate| certificate.margin, f64::min),
-        "slack_sum": sum(|certificate| certificate.slack_sum),
-        "weights": only.and_then(|machine| machine.weights.as_ref()).filter(|_| parts.network.is_none()),
-        "bias_value": only.map(|machine| machine.bias),
-        "certificate": match (joint, only) {
-            (Some((evidence, _)), _) => machines::joint_evidence(evidence),
-            (None, only) => json!(only.map(|machine| machines::evidence(&machine.evidence))),
-        },
-        "test": trained.test.map(Score::json),
-        "machines": machines.iter().map(|machine| machines::json_of(model, machine)).collect::<Vec<_>>(),
-        "notes": trained.notes.iter().chain(&trained.warnings).collect::<Vec<_>>(),
-        "fingerprint": parts.fingerprint,
-        "model": trained.model_file,
-        "plot": trained.picture.as_ref().map(|picture| &picture.file),
-    });
-    if trained.alphas {
-        let all: Vec<Vec<f64>> = machines.iter().map(|machine| alpha(trained, machine)).collect();
-        object["alpha"] = match only {
-            Some(_) => json!(all.first()),
-            None => json!(all),
-        };
-    }
-    object
-}
-
-/// The dual variables of a machine, one a training row; 0 for rows that take no part.
-fn alpha(trained: &Trained<'_>, machine: &Machine) -> Vec<f64> {
-    let model = trained.model;
-    let codes = trained.data.map_or_else(Vec::new, |data| model.codes(data.labels()));
-    let mut alpha = vec![0.0; trained.rows];
-    for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
-        let row = model.parts().support_rows[place as usize] as usize;
-        // Of classes trained together every α has a sign of its own.
-        let sign = match model.parts().joint {
-            Some(_) => 1.0,
-            None if !model.task().is_classification() => 1.0,
-            None => {
-                codes.get(row).copied().flatten().and_then(|code| machine.pairing.sign(code as usize)).unwrap_or(0.0)
-            }
-        };
-        alpha[row] = coefficient * sign;
-    }
-    alpha
+    TrainingView::new(trained.model, facts)
 }
 
 /// What a solver had reached when it was stopped.
@@ -362,19 +272,4 @@ pub(crate) fn reached_last(progress: &Progress, seconds: f64) -> String {
         Stop::Interrupted.name(),
         number(seconds, 3)
     )
-}
-
-/// [`reached_last`] as JSON.
-pub(crate) fn json_last(progress: &Progress, seconds: f64) -> Value {
-    json!({
-        "stop": Stop::Interrupted.name(),
-        "converged": false,
-        "machine": progress.machine.0 + 1,
-        "of_machines": progress.machine.1,
-        "iterations": progress.iteration,
-        "seconds": { "train": seconds },
-        "violation": progress.violation,
-        "gap": progress.gap,
-        "model": Value::Null,
-    })
 }

@@ -1,142 +1,50 @@
 //! `train --stream`: a model of rows that are never in memory as a whole.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use maxmargin::data::{Dataset, Label, ScalingKind};
+use indicatif::ProgressBar;
+use maxmargin::data::{Dataset, Label};
 use maxmargin::error::{bytes, quoted};
-use maxmargin::kernel::KernelParams;
-use maxmargin::problem::Norm;
-use maxmargin::solver::SolverKind;
 use maxmargin::stream::{Estimate, RowTrace, StreamParams, StreamingSgd};
+use maxmargin::view::StreamView;
 use maxmargin::{Model, Stop};
-use maxmargin_io::{ReadOptions, load_stream_checkpoint, previous_checkpoint, save_stream_checkpoint};
-use serde_json::{Value, json};
+use maxmargin_io::{load_stream_checkpoint, previous_checkpoint, save_stream_checkpoint};
 
-use super::train::{CHECKPOINT_EVERY, seconds, with_extension};
-use crate::arguments::{TaskKind, Train};
-use crate::checkpoint_file::{Keeper, resume_command};
+use super::ending::{self, NOTHING_KEPT, Report, is_kept};
+use super::plan::Plan;
+use crate::arguments::Train;
+use crate::checkpoint_file::Keeper;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::feed::{Feed, Next};
 use crate::input::Origin;
 use crate::interrupt::{self, Phase};
-use crate::output::{self, Target, Words};
+use crate::output::{self, Words};
+use crate::progress::{REDRAW, line};
 use crate::report::{Page, counted, json_line, number};
-use crate::{model_file, size};
 
 /// Entries times machines that are learnt between two looks around: a few hundredths of a second.
 const ENTRIES_A_POLL: usize = 1 << 21;
-/// How often the line of progress is drawn.
-const REDRAW: Duration = Duration::from_millis(100);
 
-/// The arguments, checked, before anything is read.
-struct Plan {
-    origin: Origin,
-    options: ReadOptions,
-    params: StreamParams,
-    passes: u64,
-    limit: Option<Duration>,
-    memory: u64,
-    model: Target,
-    keeper: Option<Keeper>,
-    /// Where to go on.
-    resume: Option<StreamingSgd>,
-    words: Words,
-}
-
-impl Plan {
-    fn new(arguments: &Train) -> Result<Self, Failure> {
-        let words = Words { quiet: arguments.quiet };
-        refuse_what_does_not_stream(arguments)?;
-        let origin = Origin::new(&arguments.data, words)?;
-        if arguments.passes == 0 {
-            return Err(maxmargin::Error::parameter("passes", 0, "1 or more").into());
-        }
-        if origin == Origin::Stdin && arguments.passes > 1 {
-            return Err(Failure::new("standard input can be read only once", "name a file, or leave out --passes"));
-        }
-        let lambda = match (arguments.lambda, arguments.c_over_n) {
-            (Some(lambda), _) => lambda,
-            // (T.1)
-            (None, Some(c)) => 1.0 / (2.0 * c),
-            (None, None) => StreamParams::default().lambda,
-        };
-        let params = StreamParams {
-            classes: arguments.classes.iter().map(|label| Label::new(label.as_str())).collect(),
-            loss: arguments.loss.unwrap_or_default(),
-            bias: arguments.bias,
-            lambda,
-            batch: arguments.batch,
-            hold_out: arguments.validate,
-            ..StreamParams::default()
-        };
-        let params = params.check()?.params().clone();
-        let limit = arguments.max_time.map(|value| seconds("max-time", value)).transpose()?;
-        let memory = arguments.memory.as_deref().map_or_else(|| Ok(size::default_memory()), str::parse)?;
-        let mut read: Vec<&Path> = origin.file().into_iter().collect();
-        let every = seconds("checkpoint-every", arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY))?;
-        let keeper = match &arguments.checkpoint {
-            Some(path) => Some(Keeper::new(path, every, &read, arguments.resume.is_some(), words)?),
-            None => None,
-        };
-        read.extend(arguments.resume.as_deref());
-        let model = arguments.output.clone().unwrap_or_else(|| with_extension(&origin.stem(), "mm"));
-        let model = Target::new(&model, &read)?;
-        let kept = keeper.as_ref().map(|keeper| keeper.target().path());
-        if kept.is_some_and(|kept| model.path() == kept || model.path() == previous_checkpoint(kept)) {
-            return Err(Failure::new(
-                format!("{} would be a checkpoint, too", quoted(&model.path().to_string_lossy())),
-                "give them different names with -o and --checkpoint",
-            ));
-        }
-        let resume = arguments.resume.as_deref().map(|path| resume(path, &params, words)).transpose()?;
-        let options = arguments.reading.options(arguments.columns.as_deref());
-        let (passes, memory) = (arguments.passes, memory.0);
-        Ok(Plan { origin, options, params, passes, limit, memory, model, keeper, resume, words })
-    }
-}
-
-/// Everything that a stream has no use for is refused, not ignored.
-fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
-    let refuse = |flag: &str, help: &str| Err(Failure::new(format!("{flag} does not go with --stream"), help));
-    if !matches!(arguments.solver.0, None | Some(SolverKind::Sgd)) {
-        return refuse("this solver", "name the solver sgd, or none");
-    }
-    if !matches!(arguments.kernel.params()?, KernelParams::Linear) {
-        return refuse("this kernel", "leave out --kernel: rows that stream by are learnt by a linear machine");
-    }
-    if arguments.c.is_some() || arguments.hard || arguments.no_penalty {
-        return Err(Failure::new(
-            "the penalty of a stream cannot depend on the number of its rows, which is not known",
-            "give the penalty as --lambda or --c-over-n",
-        ));
-    }
-    let flags = [
-        ("--task", arguments.task != TaskKind::Classification, "leave it out: a stream is told apart into classes"),
-        ("--epsilon", arguments.epsilon.is_some(), "leave it out: a stream is told apart into classes"),
-        ("--nu", arguments.nu.is_some(), "give the penalty as --lambda or --c-over-n"),
-        ("--probabilities", arguments.probabilities.is_some(), "choose --loss logistic, which has them of itself"),
-        ("--unlabelled", arguments.unlabelled, "leave it out: a stream is told apart into classes"),
-        ("--norm l1", arguments.norm == Norm::L1, "leave it out: a stream is learnt with the L2 norm"),
-        ("--holdout", arguments.holdout.is_some(), "hold rows out with --validate K"),
-        ("--test", arguments.test.is_some(), "predict the test with the model, by maxmargin predict"),
-        ("--plot", arguments.plot.is_some(), "draw the model, by maxmargin plot"),
-        ("--warm-start", arguments.warm_start.is_some(), "leave it out"),
-        ("--positive", arguments.positive.is_some(), "leave it out: each class is told from the rest"),
-        ("--class-weights", arguments.class_weights.is_some(), "leave it out: all rows of a stream count the same"),
-        ("--gap", arguments.gap.is_some(), "leave it out: the distance from the optimum of a stream is not known"),
-        ("--max-iterations", arguments.max_iterations.is_some(), "say how often to go through the data: --passes N"),
-        ("--alphas", arguments.alphas, "leave it out: there are no dual variables"),
-        ("--categorical", arguments.reading.categorical, "make columns of words with convert first"),
-        ("--scale", arguments.scale != ScalingKind::None, "scale the columns beforehand"),
-    ];
-    match flags.into_iter().find(|(_, given, _)| *given) {
-        Some((flag, _, help)) => refuse(flag, help),
-        None => Ok(()),
-    }
+/// What to learn, not knowing the classes yet where they are not named.
+fn params(arguments: &Train) -> Result<StreamParams, Failure> {
+    let lambda = match (arguments.lambda, arguments.c_over_n) {
+        (Some(lambda), _) => lambda,
+        // (T.1)
+        (None, Some(c)) => 1.0 / (2.0 * c),
+        (None, None) => StreamParams::default().lambda,
+    };
+    let params = StreamParams {
+        classes: arguments.classes.iter().map(|label| Label::new(label.as_str())).collect(),
+        loss: arguments.loss.unwrap_or_default(),
+        bias: arguments.bias,
+        lambda,
+        batch: arguments.batch,
+        hold_out: arguments.validate,
+        ..StreamParams::default()
+    };
+    Ok(params.check()?.params().clone())
 }
 
 /// The learner to go on with, once it has been found to be of these parameters.
@@ -179,15 +87,23 @@ fn resume(path: &Path, params: &StreamParams, words: Words) -> Result<StreamingS
 }
 
 /// Trains a model of a stream.
-pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
-    let mut plan = Plan::new(arguments)?;
-    let mut watch = Watch::new(&mut plan, arguments);
-    let mut learner = plan.resume.take();
+pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
+    let (arguments, words) = (plan.arguments, plan.words);
+    if arguments.passes == 0 {
+        return Err(maxmargin::Error::parameter("passes", 0, "1 or more").into());
+    }
+    if plan.origin == Origin::Stdin && arguments.passes > 1 {
+        return Err(Failure::new("standard input can be read only once", "name a file, or leave out --passes"));
+    }
+    let params = params(arguments)?;
+    let mut learner = arguments.resume.as_deref().map(|path| resume(path, &params, words)).transpose()?;
+    let go_on = plan.go_on();
+    let mut watch = Watch::new(plan);
     let trained = interrupt::during(Phase::Solving, || {
-        if !plan.words.quiet {
+        if !words.quiet {
             output::say(&format!("training on the rows of {} as they come ...", plan.origin.shown()));
         }
-        learn(&plan, &mut watch, &mut learner)
+        learn(plan, &params, &mut watch, &mut learner)
     });
     watch.bar.finish_and_clear();
     let stop = trained?;
@@ -200,57 +116,26 @@ pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
     if cut && let Some(keeper) = &mut watch.keeper {
         keeper.keep_by(|path| save_stream_checkpoint(path, &learner.snapshot()));
     }
-    let kept = watch.keeper.as_ref().is_some_and(|keeper| keeper.written().load(Ordering::Relaxed));
-    let interrupted = stop == Stop::Interrupted;
-    let model = match interrupted && (!arguments.save_partial || learner.learnt() == 0) {
-        true => None,
-        false => Some(learner.model(stop)?),
-    };
-    if let Some(model) = &model {
-        model_file::save(&plan.model, model)?;
-    }
-    if let Some(keeper) = watch.keeper.as_ref().filter(|_| !cut) {
+    let kept = is_kept(watch.keeper.as_ref());
+    let is_lost = stop == Stop::Interrupted && (!arguments.save_partial || learner.learnt() == 0);
+    let model = if is_lost { None } else { Some(learner.model(stop)?) };
+    let saved = ending::save(plan, model.as_ref())?;
+    if let Some(keeper) = watch.keeper.as_ref().filter(|_| saved.file.is_some() && !cut) {
         keeper.remove();
     }
-    let file = model.is_some().then(|| plan.model.shown());
-    let report =
-        Report { plan: &plan, learner: &learner, model: model.as_ref(), file, stop, seconds, learnt: watch.learnt };
-    if arguments.json {
-        output::print(&json_line(&report.json()))?;
-    }
-    let go_on = watch.keeper.as_ref().map(|keeper| {
-        let typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-        let command = resume_command(typed, keeper.target().path());
-        format!("where the training was is in {}; to go on:\n  {command}", keeper.target().shown())
-    });
-    if interrupted {
-        output::say(&format!(
-            "interrupted after {} rows in {:.1} s: {}",
-            learner.learnt(),
-            seconds,
-            estimates(&learner)
-        ));
-        match (&report.file, go_on.filter(|_| kept)) {
-            (Some(file), _) => output::say(&format!("what was reached is in {file}")),
-            (None, Some(go_on)) => output::say(&go_on),
-            (None, None) => output::say(
-                "no model was written; --save-partial keeps what was reached, and --checkpoint makes it possible to go on",
-            ),
-        }
-        return Ok(ExitCode::Interrupted);
-    }
-    if let Some(go_on) = go_on.filter(|_| cut && kept) {
-        plan.words.note(&go_on);
-    }
-    if !arguments.json && !arguments.quiet {
-        output::print(&report.page())?;
-    }
-    Ok(ExitCode::Done)
+    let (file, learnt) = (saved.file.clone(), watch.learnt);
+    let report = Streamed { plan, learner: &learner, model: model.as_ref(), file, stop, seconds, learnt };
+    ending::tell(plan, &saved, &report, cut, go_on.as_deref().filter(|_| kept), NOTHING_KEPT)
 }
 
 /// Goes through the data as often as asked, or until it is told to stop.
-fn learn(plan: &Plan, watch: &mut Watch, learner: &mut Option<StreamingSgd>) -> Result<Stop, Failure> {
-    while learner.as_ref().is_none_or(|learner| learner.passes() < plan.passes) {
+fn learn(
+    plan: &Plan<'_>,
+    params: &StreamParams,
+    watch: &mut Watch,
+    learner: &mut Option<StreamingSgd>,
+) -> Result<Stop, Failure> {
+    while learner.as_ref().is_none_or(|learner| learner.passes() < plan.arguments.passes) {
         let mut feed = Feed::new(&plan.origin, &plan.options, 0, false)?;
         // Rows that were learnt before an interrupt, and are skipped.
         let mut skip = learner.as_ref().map_or(0, StreamingSgd::rows);
@@ -264,7 +149,7 @@ fn learn(plan: &Plan, watch: &mut Watch, learner: &mut Option<StreamingSgd>) -> 
             let now = match learner {
                 Some(learner) => learner,
                 None => {
-                    let mut params = plan.params.clone();
+                    let mut params = params.clone();
                     if params.classes.is_empty() {
                         params.classes = feed.begun().classes.clone().unwrap_or_default();
                     }
@@ -341,7 +226,7 @@ fn other_data() -> Failure {
 
 /// Checks that what is held fits: two vectors a machine, one more when the model is made and one when it is saved, and
 /// the blocks that are worked on, waiting and being read.
-fn check_memory(plan: &Plan, learner: &StreamingSgd, block: &Dataset) -> Result<(), Failure> {
+fn check_memory(plan: &Plan<'_>, learner: &StreamingSgd, block: &Dataset) -> Result<(), Failure> {
     let machines = if learner.classes().len() > 2 { learner.classes().len() } else { 1 };
     let columns = learner.columns().max(block.columns());
     let need = 2 * StreamingSgd::bytes(columns, machines) + 4 * block.matrix().bytes();
@@ -370,14 +255,10 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(plan: &mut Plan, arguments: &Train) -> Self {
-        let target = if arguments.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
-            bar.set_style(style);
-        }
-        let (started, limit, passes) = (Instant::now(), plan.limit, plan.passes);
-        Watch { bar, started, limit, drawn: started, keeper: plan.keeper.take(), passes, all_rows: None, learnt: 0 }
+    fn new(plan: &mut Plan<'_>) -> Self {
+        let (started, limit, passes) = (Instant::now(), plan.limit, plan.arguments.passes);
+        let (bar, keeper) = (line(plan.arguments.quiet), plan.keeper.take());
+        Watch { bar, started, limit, drawn: started, keeper, passes, all_rows: None, learnt: 0 }
     }
 
     /// Why it stopped.
@@ -438,8 +319,8 @@ fn estimates(learner: &StreamingSgd) -> String {
 }
 
 /// What there is to say at the end.
-struct Report<'a> {
-    plan: &'a Plan,
+struct Streamed<'a> {
+    plan: &'a Plan<'a>,
     learner: &'a StreamingSgd,
     model: Option<&'a Model>,
     file: Option<String>,
@@ -449,33 +330,20 @@ struct Report<'a> {
     learnt: u64,
 }
 
-impl Report<'_> {
-    fn json(&self) -> Value {
-        let estimate = |estimate: Estimate| {
-            let share = |value: f64| value.is_finite().then_some(value);
-            json!({ "rows": estimate.rows, "errors": estimate.errors, "error_rate": share(estimate.error_rate()),
-                    "mean_loss": share(estimate.mean_loss()) })
-        };
-        let learner = self.learner;
-        json!({
-            "data": self.plan.origin.shown(),
-            "solver": "sgd",
-            "stop": self.stop.name(),
-            "loss": learner.params().loss.name(),
-            "bias": learner.params().bias.name(),
-            "lambda": learner.params().lambda,
-            "batch": learner.params().batch,
-            "classes": learner.classes().iter().map(Label::text).collect::<Vec<_>>(),
-            "columns": learner.columns(),
-            "passes": learner.passes(),
-            "rows_learnt": learner.learnt(),
-            "rows_per_second": self.learnt as f64 / self.seconds.max(1e-9),
-            "progressive": estimate(learner.progressive()),
-            "recent": estimate(learner.recent()),
-            "held_out": (learner.held_out().rows > 0).then(|| estimate(learner.held_out())),
-            "seconds": { "train": self.seconds },
-            "model": self.file,
-        })
+impl Report for Streamed<'_> {
+    fn reached(&self) -> String {
+        let (rows, seconds) = (self.learner.learnt(), self.seconds);
+        format!("interrupted after {rows} rows in {seconds:.1} s: {}", estimates(self.learner))
+    }
+
+    fn is_as_asked(&self) -> bool {
+        true
+    }
+
+    fn json(&self) -> String {
+        let (learner, data) = (self.learner, self.plan.origin.shown());
+        let pace = (self.learnt, self.seconds);
+        json_line(&StreamView::new(learner, &data, self.stop, pace, self.file.as_deref()))
     }
 
     fn page(&self) -> String {

@@ -1,0 +1,403 @@
+//! `train` of data that is in memory as a whole.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use maxmargin::checkpoint::MachineState;
+use maxmargin::data::{Dataset, ScalingKind, range_ratio};
+use maxmargin::diagnosis::MOST_RANGE_RATIO;
+use maxmargin::error::quoted;
+use maxmargin::kernel::KernelParams;
+use maxmargin::model::{Machine, Multiclass};
+use maxmargin::solver::{Settings, SolverKind};
+use maxmargin::view::InterruptedView;
+use maxmargin::{Beginning, Checkpoint, Model, Stop, Training};
+use maxmargin_io::ReadOptions;
+
+use super::ending::{self, NO_CHECKPOINT_YET, NOTHING_KEPT, Report, is_certified, is_kept, next_step};
+use super::plan::{Drawing, Plan, params, split};
+use crate::arguments::Train;
+use crate::checkpoint_file;
+use crate::commands::predict;
+use crate::exit::ExitCode;
+use crate::failure::Failure;
+use crate::input::{self, Origin};
+use crate::interrupt::{self, Phase};
+use crate::model_file;
+use crate::output::{self, Words};
+use crate::picture;
+use crate::progress::Watch;
+use crate::report::training::{Picture, Score, Trained, reached, reached_last};
+use crate::report::{self, counted, number};
+
+/// What a training in memory has beside the plan.
+struct Fit {
+    training: Training,
+    resume: Option<Checkpoint>,
+    warm_start: Option<Model>,
+}
+
+impl Fit {
+    fn new(arguments: &Train, words: Words) -> Result<Self, Failure> {
+        let training = params(arguments)?.check()?;
+        refuse_what_a_network_has_not(arguments)?;
+        if arguments.holdout.is_some() && matches!(training.params().kernel, KernelParams::Precomputed) {
+            return Err(Failure::new(
+                "a table of kernel values cannot be split by --holdout: its columns belong to its rows",
+                "give the test rows as a table of their own, with --test",
+            ));
+        }
+        let resume = arguments.resume.as_deref().map(|path| resume(path, &training, words)).transpose()?;
+        let warm_start = arguments.warm_start.as_deref().map(model_file::load).transpose()?;
+        Ok(Fit { training, resume, warm_start })
+    }
+
+    fn beginning(&mut self) -> Beginning<'_> {
+        match (self.resume.take(), &self.warm_start) {
+            (Some(checkpoint), _) => Beginning::Checkpoint(checkpoint),
+            (None, Some(model)) => Beginning::Model(model),
+            (None, None) => Beginning::Scratch,
+        }
+    }
+}
+
+/// The checkpoint to go on from, once it has been found to be of these parameters.
+fn resume(path: &Path, training: &Training, words: Words) -> Result<Checkpoint, Failure> {
+    let (checkpoint, shown) = (checkpoint_file::load(path)?, output::escaped(&path.to_string_lossy()));
+    checkpoint
+        .check_parameters(training.params())
+        .map_err(|error| Failure::new(format!("{shown}: {error}"), error.help()))?;
+    let finished = |state: &&MachineState| matches!(state, MachineState::Finished(_));
+    let done = checkpoint.machines.iter().filter(finished).count();
+    let all = counted(checkpoint.machines.len(), "machine");
+    words.note(&format!("going on from {shown}: {done} of {all} done"));
+    Ok(checkpoint)
+}
+
+/// A network keeps nothing on its way, and begins at no other model.
+fn refuse_what_a_network_has_not(arguments: &Train) -> Result<(), Failure> {
+    let flags = [
+        ("--checkpoint", arguments.checkpoint.is_some()),
+        ("--resume", arguments.resume.is_some()),
+        ("--warm-start", arguments.warm_start.is_some()),
+    ];
+    match flags.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) if arguments.solver.0 == Some(SolverKind::Mlp) => {
+            Err(Failure::new(format!("{flag} does not go with the solver mlp"), "leave it out: a network begins anew"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Trains a model.
+pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
+    let (arguments, words) = (plan.arguments, plan.words);
+    let mut own = Fit::new(arguments, words)?;
+    let started = Instant::now();
+    let (data, test) = read(plan, &own.training)?;
+    let read_seconds = started.elapsed().as_secs_f64();
+    if let Some(drawing) = plan.picture.as_ref().filter(|drawing| drawing.asked) {
+        drawing.sketch.check(&data)?;
+    }
+    let mut warnings = Vec::new();
+    if let Some((what, help)) = ranges_differ(&data, &own.training, plan) {
+        words.warning(&what, &help);
+        warnings.push(format!("{what}; {help}"));
+    }
+    let go_on = plan.go_on();
+    let mut watch = watch(plan, go_on.clone());
+    let training = own.training.clone();
+    let fit = interrupt::during(Phase::Solving, || {
+        if !words.quiet {
+            let size = (counted(data.rows(), "row"), counted(data.columns(), "column"));
+            output::say(&format!("training on {} of {} ...", size.0, size.1));
+        }
+        training.fit_from(&data, own.beginning(), &plan.workers, &mut watch)
+    });
+    let train_seconds = watch.elapsed().as_secs_f64();
+    watch.finish();
+    let model = calibrated(plan, &training, fit?, &data, &watch)?;
+    let interrupted = interrupt::asked();
+
+    let saved = ending::save(plan, Some(&model))?;
+    let was_cut = |machine: &Machine| matches!(machine.stop, Stop::Interrupted | Stop::TimeLimit);
+    let cut = model.machines().iter().any(was_cut);
+    let kept = is_kept(watch.keeper());
+    if let Some(keeper) = watch.keeper().filter(|_| saved.file.is_some() && !cut) {
+        keeper.remove();
+    }
+    let picture = match &plan.picture {
+        Some(drawing) if !interrupted => draw(drawing, &model, &data, plan)?,
+        _ => None,
+    };
+    let test = match test {
+        Some(test) if !interrupted => score(&model, &test, plan)?,
+        _ => None,
+    };
+    if !interrupted && let Some((what, help)) = not_converged(&model) {
+        words.warning(&what, help);
+        warnings.push(format!("{what}; {help}"));
+    }
+    let mut notes: Vec<String> = model.machines().iter().flat_map(|machine| machine.notes.iter().cloned()).collect();
+    notes.retain(|note| !note.starts_with("solver "));
+    notes.dedup();
+    notes.extend(against_the_rest(arguments, &model));
+    let counted = Score::Classes {
+        rows: data.rows(),
+        errors: model.machines().iter().map(|machine| machine.training_errors).sum(),
+    };
+    let told = arguments.json || !arguments.quiet;
+    let by_prediction = told && (model.machines().len() > 1 && !interrupted || model.task().is_regression());
+    let on_training_rows =
+        if by_prediction { score(&model, &few_enough(&model, &data), plan)? } else { None }.unwrap_or(counted);
+    let trained = Trained {
+        origin: plan.origin.shown(),
+        rows: data.rows(),
+        columns: data.columns(),
+        class_rows: class_rows(&model, &data),
+        data: Some(&data),
+        model: &model,
+        read_seconds,
+        train_seconds,
+        save_seconds: saved.seconds,
+        training: on_training_rows,
+        test,
+        notes,
+        warnings,
+        reason: find_reason(&model),
+        model_file: saved.file.clone(),
+        picture,
+        alphas: arguments.alphas,
+        seed: arguments.reading.seed,
+        goal: report::training::goal(&model, &training.params().settings),
+    };
+    let report = Whole { plan, trained: &trained };
+    let nothing = if watch.keeper().is_some() { NO_CHECKPOINT_YET } else { NOTHING_KEPT };
+    ending::tell(plan, &saved, &report, cut, go_on.as_deref().filter(|_| kept), nothing)
+}
+
+/// What a training in memory reports.
+struct Whole<'a> {
+    plan: &'a Plan<'a>,
+    trained: &'a Trained<'a>,
+}
+
+impl Report for Whole<'_> {
+    fn reached(&self) -> String {
+        reached(self.trained.model, self.trained.train_seconds)
+    }
+
+    fn json(&self) -> String {
+        report::json_line(&report::training::view(self.trained, None))
+    }
+
+    fn page(&self) -> String {
+        report::training::words(self.trained) + &next_step(self.plan, self.trained.model)
+    }
+
+    fn is_as_asked(&self) -> bool {
+        self.trained.model.stop() == Stop::Converged
+    }
+}
+
+/// The rows to train on, and those to test on.
+fn read(plan: &Plan<'_>, training: &Training) -> Result<(Dataset, Option<Dataset>), Failure> {
+    let (arguments, params) = (plan.arguments, training.params());
+    let kernel_values = input::training_table(&params.kernel);
+    let options = ReadOptions { unlabelled: arguments.unlabelled, kernel_values, ..plan.options.clone() };
+    let seed = arguments.reading.seed;
+    let whole = plan.origin.fetch(seed, &plan.workers, plan.words)?.read_once(&options)?;
+    let (data, held_out) = match arguments.holdout {
+        None => (whole, None),
+        Some(share) => {
+            let (train, test) = split(&whole, params.task, share, seed)?;
+            (train, Some(test))
+        }
+    };
+    let test = match &plan.test {
+        Some(origin) => Some(read_test(origin, &data, &params.kernel, plan)?),
+        None => held_out,
+    };
+    Ok((data, test))
+}
+
+/// Watches the fit. Where no model is made of what was reached, an interrupt is answered soon, with the last that the solver said.
+fn watch(plan: &mut Plan<'_>, go_on: Option<String>) -> Watch {
+    let arguments = plan.arguments;
+    let watch = Watch::new(plan.limit, arguments.quiet)
+        .towards(arguments.tolerance.unwrap_or(Settings::TOLERANCE))
+        .keeping(plan.keeper.take());
+    if arguments.save_partial {
+        return watch;
+    }
+    let json = arguments.json;
+    watch.impatient(move |progress, elapsed, kept| {
+        let seconds = elapsed.as_secs_f64();
+        if json {
+            // Nobody who reads may be left, which is no fault.
+            let _ = output::print(&report::json_line(&InterruptedView::new(&progress, seconds)));
+        }
+        let nothing = if go_on.is_some() { NO_CHECKPOINT_YET } else { NOTHING_KEPT };
+        let left_behind = go_on.as_deref().filter(|_| kept).unwrap_or(nothing);
+        output::say(&format!("{}\n{left_behind}", reached_last(&progress, seconds)));
+    })
+}
+
+/// The model with its probabilities, where they are asked for and there is time left to find them.
+fn calibrated(
+    plan: &Plan<'_>,
+    training: &Training,
+    model: Model,
+    data: &Dataset,
+    fit: &Watch,
+) -> Result<Model, Failure> {
+    let arguments = plan.arguments;
+    let Some(how) = arguments.probabilities.filter(|_| !interrupt::asked()) else { return Ok(model) };
+    // Its fits are not the training's, so they leave no checkpoints; the time that is left is theirs.
+    let left = plan.limit.map(|limit| limit.saturating_sub(fit.elapsed()));
+    let mut watch = Watch::new(left, arguments.quiet);
+    if !arguments.save_partial {
+        watch = watch.impatient(|_, _, _| output::say("interrupted while it was calibrated: no model was written"));
+    }
+    let found = interrupt::during(Phase::Solving, || training.calibrate(&model, data, how, &plan.workers, &mut watch));
+    watch.finish();
+    match found? {
+        ControlFlow::Continue(calibrated) => return Ok(calibrated),
+        ControlFlow::Break(_) if interrupt::asked() => {}
+        ControlFlow::Break(_) => plan.words.warning(
+            "there was no time left to calibrate the model, so it has no probabilities",
+            "raise --max-time, or choose --probabilities=leave-one-out",
+        ),
+    }
+    Ok(model)
+}
+
+/// Reads the test before the work starts, in the columns of the training data.
+fn read_test(origin: &Origin, data: &Dataset, kernel: &KernelParams, plan: &Plan<'_>) -> Result<Dataset, Failure> {
+    let reading = &plan.arguments.reading;
+    let source = origin.fetch(reading.seed, &plan.workers, plan.words)?;
+    let found = input::read_for_model(&source, (data, kernel), reading, false, plan.words)?;
+    if found.labelled {
+        return Ok(found.data);
+    }
+    Err(Failure::new(
+        format!("{}: the test has no label column to compare with", origin.shown()),
+        "give the test in the columns of the training data, with its labels",
+    ))
+}
+
+/// The warning when columns hardly see each other.
+fn ranges_differ(data: &Dataset, training: &Training, plan: &Plan<'_>) -> Option<(String, String)> {
+    let params = training.params();
+    if params.scaling != ScalingKind::None || matches!(params.kernel, KernelParams::Precomputed) {
+        return None;
+    }
+    let (wide, narrow, ratio) = range_ratio(data.matrix(), &plan.workers)?;
+    (ratio > MOST_RANGE_RATIO).then(|| {
+        (
+            format!(
+                "column {} ranges {} times as far as column {}, which will hardly count",
+                quoted(&data.name(wide)),
+                number(ratio, 3),
+                quoted(&data.name(narrow))
+            ),
+            "scale the columns with --scale standard".into(),
+        )
+    })
+}
+
+/// What to say of a solver that stopped before its tolerance.
+pub(super) fn not_converged(model: &Model) -> Option<(String, &'static str)> {
+    let help = match model.stop() {
+        Stop::Converged => return None,
+        Stop::IterationLimit => "raise --max-iterations, scale the columns (--scale standard), or choose a smaller C",
+        Stop::TimeLimit => "raise --max-time, scale the columns (--scale standard), or choose a smaller C",
+        Stop::Diverged => "choose a penalty, such as -C 1",
+        _ => "scale the columns (--scale standard), choose a larger --tolerance, or a smaller C",
+    };
+    let where_to_look = if is_certified(model) { ": the certificate says how far it came" } else { "" };
+    Some((format!("the solver did not converge ({}){where_to_look}", model.stop().name()), help))
+}
+
+/// How many rows each class has.
+fn class_rows(model: &Model, data: &Dataset) -> Vec<usize> {
+    let mut counts = vec![0; model.classes().len()];
+    model.codes(data.labels()).into_iter().flatten().for_each(|code| counts[code as usize] += 1);
+    counts
+}
+
+/// Why each class has one machine against the rest, where no way was named and pairs are the usual one.
+fn against_the_rest(arguments: &Train, model: &Model) -> Option<String> {
+    let parts = model.parts();
+    let classes = parts.classes.len();
+    let is_chosen = arguments.multiclass.is_none() && classes > 2 && parts.multiclass == Multiclass::OneVsRest;
+    is_chosen.then(|| {
+        let pairs = classes * (classes - 1) / 2;
+        let columns = parts.columns;
+        format!("each of {classes} classes against the rest: {pairs} pairs would have {columns} weights each (--multiclass ovo)")
+    })
+}
+
+/// Why the solver was chosen, which is a note of the first machine.
+pub(super) fn find_reason(model: &Model) -> Option<String> {
+    let prefix = format!("solver {}: ", model.parts().solver);
+    model.machines().first()?.notes.iter().find_map(|note| note.strip_prefix(&prefix)).map(String::from)
+}
+
+/// Kernel values that are computed at most to tell how well the training rows are predicted, which nobody wants to wait for: a second of two
+/// cores, where there are some hundred columns.
+const MOST_VALUES: usize = 1 << 27;
+
+/// The training rows or, where all of them would take more, some. Without kernels a prediction is a pass over the rows.
+fn few_enough<'d>(model: &Model, data: &'d Dataset) -> Cow<'d, Dataset> {
+    let by_weights = model.machines().iter().all(|machine| machine.weights.is_some());
+    let vectors = if by_weights { 0 } else { model.support_vectors().len() };
+    match spread(data.rows(), MOST_VALUES / vectors.max(1)) {
+        Some(rows) => Cow::Owned(data.select_rows(&rows)),
+        None => Cow::Borrowed(data),
+    }
+}
+
+/// So many rows at most, spread evenly over all; `None` where all are few enough.
+fn spread(rows: usize, most: usize) -> Option<Vec<usize>> {
+    (rows > most).then(|| (0..most.max(1)).map(|k| k * rows / most.max(1)).collect())
+}
+
+fn score(model: &Model, data: &Dataset, plan: &Plan<'_>) -> Result<Option<Score>, Failure> {
+    let predictions = model.predict_classes(model.align(data)?, &plan.workers);
+    if let Some(note) = predictions.note() {
+        plan.words.note(note);
+    }
+    Ok(predict::score(model, data, &predictions))
+}
+
+fn draw(drawing: &Drawing, model: &Model, data: &Dataset, plan: &Plan<'_>) -> Result<Option<Picture>, Failure> {
+    match picture::draw(&drawing.sketch, model, Some(data), &plan.workers) {
+        Ok(of) => Ok(Some(Picture { file: drawing.sketch.target.shown(), of })),
+        Err(Failure::Input { what, .. }) if !drawing.asked => {
+            plan.words.note(&format!("no picture was drawn: {what}"));
+            Ok(None)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_scored_are_spread_over_all_and_none_is_taken_twice() {
+        assert_eq!(spread(10, 10), None);
+        assert_eq!(spread(3, 0), Some(vec![0]));
+        for (rows, most) in [(11, 10), (60_000, 10_032), (464_810, 1)] {
+            let found = spread(rows, most).unwrap();
+            assert_eq!(found.len(), most);
+            assert!(found.is_sorted_by(|one, next| one < next) && found[most - 1] < rows, "{rows} {most}");
+            let step = rows.div_ceil(most);
+            assert!(found.windows(2).all(|pair| pair[1] - pair[0] <= step), "{rows} {most}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! What programs are told: plain structs that serialize to the JSON of the command line, of Python and of a server.
+//!
+//! A view holds data alone, no layout: names of classes in full, numbers as they are. Its keys are a promise: they are added to, and never
+//! renamed. A number that JSON has no word for (infinite, not a number) becomes `null`.
+
+mod diagnosis;
+mod explanation;
+mod machine;
+mod model;
+mod score;
+mod stream;
+mod suspects;
+mod training;
+mod verification;
+
+pub use diagnosis::{DiagnosisView, FindingView};
+pub use explanation::{ExplainedRow, ExplanationView, LeadView, ReasonView, TermView, VoteView};
+pub use machine::{
+    EvidenceView, MachineView, NetworkView, ObjectiveView, PenaltyView, SupportView, machine_name, penalty_of_model,
+};
+pub use model::{
+    CanonicalView, ConicView, GeometryView, HullsView, HyperplaneView, ModelView, RiskView, ScalingView, SolidMachine,
+};
+pub use score::ScoreView;
+pub use stream::{EstimateView, StreamView};
+pub use suspects::{SuspectView, SuspectsView};
+pub use training::{InterruptedView, OutOfCoreView, Seconds, TrainingFacts, TrainingView};
+pub use verification::{ComparedView, VerificationView};
