@@ -87,7 +87,7 @@ def jobs(source: Path, quick: bool) -> list[Job]:
     for name in LINEAR_SETS:
         text = str(unpacked(source, name, quick))
         found.append(
-            Job(name, "liblinear-train", ["train", text, "--format", "libsvm", "-o", "MODEL"], ["-q", text, "MODEL"], True)
+            Job(name, "liblinear-train", ["train", text, "--format", "libsvm", "--kernel", "linear", "-o", "MODEL"], ["-q", text, "MODEL"], True)
         )
     for classes in [QUICK_CLASSES] if quick else MANY_CLASSES:
         text = str(many_classes(classes))

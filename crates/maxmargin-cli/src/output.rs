@@ -48,8 +48,12 @@ pub(crate) fn reason(error: &io::Error) -> String {
 
 /// [`escaped`], and cut to fit a table.
 pub(crate) fn short(text: &str) -> String {
-    const MOST: usize = 32;
-    match text.char_indices().nth(MOST) {
+    short_to(text, 32)
+}
+
+/// [`escaped`], and cut after some letters.
+pub(crate) fn short_to(text: &str, letters: usize) -> String {
+    match text.char_indices().nth(letters) {
         Some((end, _)) => format!("{}…", escaped(&text[..end])),
         None => escaped(text),
     }

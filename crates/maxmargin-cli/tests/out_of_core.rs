@@ -63,14 +63,14 @@ fn a_file_larger_than_memory_goes_out_of_core_by_itself_and_its_certificate_is_t
 fn a_cache_that_is_named_is_kept_and_gives_the_same_model() {
     let folder = with_text();
     let at = folder.path();
-    let run = done(at, "train text.svm --cache kept.mmc -o one.mm");
+    let run = done(at, "train text.svm --out-of-core --cache kept.mmc -o one.mm");
     assert!(run.stderr.contains("the cache is in kept.mmc"), "{}", run.stderr);
     done(at, "train kept.mmc --out-of-core -o two.mm -q");
     done(at, "train kept.mmc --out-of-core --threads 1 -o three.mm -q");
     let read = |name: &str| fs::read(at.join(name)).unwrap();
     assert!(read("one.mm") == read("two.mm") && read("two.mm") == read("three.mm"));
     assert_eq!(files(at), ["kept.mmc", "one.mm", "text.svm", "three.mm", "two.mm"]);
-    refused(at, "train text.svm --cache text.svm", "is there, and is no cache", "--cache");
+    refused(at, "train text.svm --out-of-core --cache text.svm", "is there, and is no cache", "--cache");
 }
 
 #[test]

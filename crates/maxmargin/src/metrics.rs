@@ -5,7 +5,7 @@ mod classes;
 use crate::data::{Label, Labels};
 use crate::error::Error;
 
-pub use classes::{ClassReport, ClassScore, MOST_PAIRED_CLASSES, area_under_curve, log_loss};
+pub use classes::{ClassReport, ClassScore, MOST_PAIRED_CLASSES, area_under_curve, log_loss, mean_area_under_curve};
 
 /// The most classes that a [`Confusion`] counts.
 pub const MOST_CLASSES: usize = 4096;

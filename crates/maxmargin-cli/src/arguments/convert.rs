@@ -11,9 +11,12 @@ use super::values::{FORMATS, one_of};
 /// Convert data between LIBSVM text, CSV, Parquet, Arrow, npy, npz and our binary cache
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The cache (.mmc) holds all that a data set has, and is read at the speed of the disk: make one of any file that is used
-more than once. What another format has no place for is said: column names and weights (LIBSVM text), weights and group numbers
-(CSV, Parquet, Arrow), all of them (npz), and the spelling of labels, too (npy). An npz file holds X and y, as numpy.savez or
+LIBSVM reads no words, so words become the numbers 1, 2, ... in LIBSVM text, and OUT.labels says which is which; --keep-labels writes the words, which \
+all commands of ours read.
+
+The cache (.mmc) holds all that a data set has, and is read at the speed of the disk: make one of any file that is used \
+more than once. What another format has no place for is said: column names and weights (LIBSVM text), weights and group numbers \
+(CSV, Parquet, Arrow), all of them (npz), and the spelling of labels, too (npy). An npz file holds X and y, as numpy.savez or \
 scipy.sparse.save_npz write them; .arrow and .feather are Arrow's file, .arrows is its stream.
 
 Examples:
@@ -34,6 +37,9 @@ pub(crate) struct Convert {
     /// The columns to keep, by name or number counted from 1
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
+    /// LIBSVM text: write labels that are words as they are, not as numbers
+    #[arg(long)]
+    pub(crate) keep_labels: bool,
     /// Say nothing but errors
     #[arg(short, long)]
     pub(crate) quiet: bool,

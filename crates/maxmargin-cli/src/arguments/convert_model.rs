@@ -9,11 +9,11 @@ use super::values::one_of;
 /// Convert a model between our file and those of LIBSVM and LIBLINEAR, or write it for ONNX
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Models of LIBSVM and LIBLINEAR are also read where they are: predict, inspect and plot take them as they take ours. They
-have no certificate, because their files say nothing of their training. What a file has no place for is refused, with
+Models of LIBSVM and LIBLINEAR are also read where they are: predict, inspect and plot take them as they take ours. They \
+have no certificate, because their files say nothing of their training. What a file has no place for is refused, with \
 the way out.
 
-An ONNX file computes the model in any runtime of ONNX, scaling included: from X, the rows, it makes label (or value, for a
+An ONNX file computes the model in any runtime of ONNX, scaling included: from X, the rows, it makes label (or value, for a \
 regression), scores (as predict --decision-values) and, for logistic loss, probabilities. It is not read back.
 
 Examples:

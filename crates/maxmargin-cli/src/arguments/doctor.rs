@@ -12,8 +12,8 @@ use super::values::{TASKS, TaskKind, one_of, scaling};
 /// Say what may be wrong with data, with a kernel and a penalty for it, or with a fit, and what to do about it
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Looks at columns (ranges, constants, copies, zeros, sizes), rows (repeated, contradictory), labels (rare, imbalanced, numeric), and with
---kernel or MODEL at kernel values and C beside them. With MODEL also at the fit: whether it converged, why it was slow,
+Looks at columns (ranges, constants, copies, zeros, sizes), rows (repeated, contradictory), labels (rare, imbalanced, numeric), and with \
+--kernel or MODEL at kernel values and C beside them. With MODEL also at the fit: whether it converged, why it was slow, \
 whether it is better than the most frequent class. Exit code 0, or 1 with --strict when there is a warning.
 
 Examples:
@@ -32,6 +32,7 @@ pub(crate) struct Doctor {
     /// The penalty C to judge beside the kernel
     #[arg(
         short = 'C',
+        long = "C",
         value_name = "C",
         help_heading = "Kernel",
         allow_hyphen_values = true,

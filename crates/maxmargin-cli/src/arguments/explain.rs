@@ -9,9 +9,9 @@ use super::reading::Reading;
 /// Say why a model predicts what it does of some rows: the terms that decided, and how far the boundary is
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A decision value is a sum: of a coefficient times a kernel value for each support vector, or of a weight times a value for each
-column of a linear model, and of the bias. The largest terms are shown with their share of the sum of all |terms|. The
-distance to the boundary is one in the columns (scaled, where the model scales them) of a linear model, else one in the kernel's space.
+A decision value is a sum: of a coefficient times a kernel value for each support vector, or of a weight times a value for each \
+column of a linear model, and of the bias. The largest terms are shown with their share of the sum of all |terms|. The \
+distance to the boundary is one in the columns (scaled, where the model scales them) of a linear model, else one in the kernel's space. \
 Of several classes, the machines of the class that won are shown.
 
 Examples:

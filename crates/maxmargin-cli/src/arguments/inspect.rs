@@ -9,7 +9,7 @@ use super::reading::Reading;
 /// Show what a model is made of: parameters, machines, certificates and geometry
 #[derive(Args, Debug)]
 #[command(after_help = "\
-With DATA, the geometry that needs points is shown too: the canonical form and margin of each hyperplane, the nearest
+With DATA, the geometry that needs points is shown too: the canonical form and margin of each hyperplane, the nearest \
 points of the classes' convex hulls, and the risk bound.
 
 Examples:

@@ -11,14 +11,14 @@ use crate::failure::Failure;
 #[command(next_help_heading = "Kernel")]
 pub(crate) struct KernelArguments {
     /// linear, polynomial, rbf, sigmoid, laplacian, chi-square, precomputed; or an expression of them, such as
-    /// "rbf(gamma=0.5) + 2*linear" [default: linear]. With precomputed the data is the table of kernel values, in LIBSVM text with or without
+    /// "rbf(gamma=0.5) + 2*linear" [default: linear; train chooses by the data, as with auto]. With precomputed the data is the table of kernel values, in LIBSVM text with or without
     /// serial numbers: label 0:i 1:K(x, x_1) 2:K(x, x_2) ...
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
     /// The factor gamma: a number, scale (1/(columns · variance)) or auto (1/columns) [default: scale]
     #[arg(long, value_name = "GAMMA", allow_hyphen_values = true, conflicts_with = "sigma")]
     pub(crate) gamma: Option<String>,
-    /// The bandwidth of the rbf kernel: gamma = 1/sigma²
+    /// The bandwidth of the rbf kernel: gamma = 1/sigma². Where a book has exp(-d²/(2 sigma²)), give its sigma times the square root of 2
     #[arg(long, value_name = "SIGMA", allow_hyphen_values = true)]
     pub(crate) sigma: Option<f64>,
     /// The degree of the polynomial kernel [default: 3]
@@ -35,7 +35,14 @@ impl KernelArguments {
     /// # Errors
     /// When the expression does not read, or a flag does not belong to the kernel.
     pub(crate) fn params(&self) -> Result<KernelParams, Failure> {
-        let text = self.kernel.as_deref().unwrap_or("linear");
+        if let Some(flag) = self.flag().filter(|_| self.is_auto()) {
+            return Err(Failure::new(
+                format!("--{flag} goes with a kernel that is named, not with auto"),
+                format!("leave out --{flag}, or name the kernel, as in --kernel rbf"),
+            ));
+        }
+        let text = self.kernel.as_deref().filter(|_| !self.is_auto()).unwrap_or("linear").to_ascii_lowercase();
+        let text = text.as_str();
         let mut kernel: KernelParams = text.parse()?;
         let gamma = match (&self.gamma, self.sigma) {
             (Some(gamma), _) => Some(("gamma", gamma.parse()?)),
@@ -78,6 +85,11 @@ impl KernelArguments {
             }
         }
         Ok(kernel)
+    }
+
+    /// Whether the data is to decide.
+    pub(crate) fn is_auto(&self) -> bool {
+        self.kernel.as_deref() == Some("auto")
     }
 
     /// A flag that was given.

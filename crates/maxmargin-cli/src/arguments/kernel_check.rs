@@ -12,7 +12,7 @@ use super::values::scaling;
 /// Ask whether a function is a kernel on some data (Mercer's condition)
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Forms the table of kernel values of at most --rows rows, and looks at its eigenvalues. A function is a kernel only when none is
+Forms the table of kernel values of at most --rows rows, and looks at its eigenvalues. A function is a kernel only when none is \
 negative; a model trained with one that is not has no certificate.
 
 Examples:

@@ -44,6 +44,7 @@ pub(crate) use verify::Verify;
 #[command(
     name = "maxmargin",
     version,
+    max_term_width = 80,
     after_help = "\
 Try it:
   maxmargin train iris                        train on an embedded data set, and draw it

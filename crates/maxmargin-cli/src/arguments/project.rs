@@ -12,7 +12,7 @@ use super::values::scaling;
 /// Project rows onto the directions that tell their classes apart (Fisher's discriminant), as CSV
 #[derive(Args, Debug)]
 #[command(after_help = "\
-K classes span K - 1 dimensions at most. The columns are called ld1, ld2, ..., the most telling one first; the label is the last.
+K classes span K - 1 dimensions at most. The columns are called ld1, ld2, ..., the most telling one first; the label is the last. \
 With fewer rows than columns choose a --shrinkage, or auto.
 
 Examples:

@@ -11,7 +11,9 @@ use maxmargin::solver::{Precision, Threshold};
 
 use super::kernel::KernelArguments;
 use super::reading::Reading;
-use super::values::{Solver, TASKS, TaskKind, one_of, scaling, solver};
+use super::values::{
+    OrAuto, SCALINGS, Solver, TARGET_UNITS, TASKS, TargetUnits, TaskKind, one_of, one_of_or_auto, solver,
+};
 
 /// The ways to calibrate, by their names.
 const CALIBRATIONS: [(&str, CalibrationParams); 4] = [
@@ -24,11 +26,16 @@ const CALIBRATIONS: [(&str, CalibrationParams); 4] = [
 /// Train a model, and certify it
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Without -C, --c-over-n, --lambda, --hard or --no-penalty, C is 1. The report states the penalty in all three forms.
+Without --kernel and --scale the data decides: a table of full columns is standardised and gets a Gaussian kernel (rbf, gamma = scale) up to \
+50,000 rows and a linear one beyond; sparse rows, or rows of more columns than there are rows, get a linear kernel and stay as they are. The report says \
+what was chosen and why. Where --kernel or --scale is named, the other one is linear or none unless it is named, too.
+
+Without -C, --c-over-n, --lambda, --hard or --no-penalty, C is 1. The report states the penalty in all three forms. \
 A built-in set also gets a picture, NAME.svg, unless -o, --json or --quiet is given.
 
 Examples:
   maxmargin train iris
+  maxmargin train mine.csv --holdout 0.2
   maxmargin train mine.csv --kernel rbf --gamma scale -C 10 --scale standard --holdout 0.2
   maxmargin train mine.csv --label species --columns width,height --plot mine.svg
   maxmargin train heart_scale --kernel \"rbf(gamma=0.1) + 0.5*linear\" --json
@@ -57,9 +64,9 @@ pub(crate) struct Train {
     pub(crate) kernel: KernelArguments,
 
     /// What to find: classes, numbers (regression), or whether a row is like the others (one-class, or svdd: within a
-    /// ball)
-    #[arg(long, value_name = "TASK", help_heading = "Problem", default_value = "classification", value_parser = one_of(&TASKS))]
-    pub(crate) task: TaskKind,
+    /// ball) [default: classification, unless the labels look like amounts]
+    #[arg(long, value_name = "TASK", help_heading = "Problem", value_parser = one_of(&TASKS))]
+    pub(crate) task: Option<TaskKind>,
     /// Regression: differences up to this cost nothing [default: 0.1]
     #[arg(long, value_name = "NUMBER", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) epsilon: Option<f64>,
@@ -68,7 +75,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "SHARE", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) nu: Option<f64>,
     /// The penalty C of ½‖w‖² + C Σ slack [default: 1]
-    #[arg(short = 'C', value_name = "C", help_heading = "Problem", allow_hyphen_values = true,
+    #[arg(short = 'C', long = "C", value_name = "C", help_heading = "Problem", allow_hyphen_values = true,
           conflicts_with_all = ["c_over_n", "lambda", "hard", "no_penalty"])]
     pub(crate) c: Option<f64>,
     /// The penalty C′ of ½‖w‖² + (C′/n) Σ slack
@@ -235,9 +242,16 @@ pub(crate) struct Train {
     /// There is no label column (one-class)
     #[arg(long, help_heading = "Reading", conflicts_with = "label")]
     pub(crate) unlabelled: bool,
-    /// Scale the columns; learnt here, stored in the model, applied in prediction
-    #[arg(long, value_name = "WAY", help_heading = "Reading", default_value = "none", value_parser = scaling())]
-    pub(crate) scale: ScalingKind,
+    /// Scale the columns: auto (standard for tables of full columns), none, standard or minmax; learnt here, stored in the model, applied in
+    /// prediction [default: auto, or none where --kernel is named]
+    #[arg(long, value_name = "WAY", help_heading = "Reading", hide_possible_values = true,
+          value_parser = one_of_or_auto(&SCALINGS))]
+    pub(crate) scale: Option<OrAuto<ScalingKind>>,
+    /// Regression: C and epsilon count in standard deviations of the targets (standard), or in the targets' own units (own) [default:
+    /// standard, or own where --kernel or --scale is named]
+    #[arg(long, value_name = "UNITS", help_heading = "Problem", hide_possible_values = true,
+          value_parser = one_of(&TARGET_UNITS))]
+    pub(crate) targets: Option<TargetUnits>,
     #[command(flatten)]
     pub(crate) reading: Reading,
 
@@ -265,4 +279,39 @@ pub(crate) struct Train {
     /// Exit with 1 when the solver did not converge
     #[arg(long, help_heading = "Report")]
     pub(crate) strict: bool,
+}
+
+impl Train {
+    /// What is to be found.
+    pub(crate) fn task(&self) -> TaskKind {
+        self.task.unwrap_or(TaskKind::Classification)
+    }
+
+    /// Whether the data decides on the kernel: nothing is named, or auto is.
+    pub(crate) fn has_automatic_kernel(&self) -> bool {
+        let is_named = self.kernel.kernel.is_some() || self.kernel.flag().is_some();
+        self.kernel.is_auto() || !is_named && !matches!(self.scale, Some(OrAuto::Named(_)))
+    }
+
+    /// Whether the data decides on the scaling.
+    pub(crate) fn has_automatic_scaling(&self) -> bool {
+        match self.scale {
+            Some(scale) => scale == OrAuto::Auto,
+            None => self.has_automatic_kernel(),
+        }
+    }
+
+    /// The scaling that is named, or none.
+    pub(crate) fn named_scaling(&self) -> ScalingKind {
+        match self.scale {
+            Some(OrAuto::Named(kind)) => kind,
+            _ => ScalingKind::None,
+        }
+    }
+
+    /// Whether C and epsilon of a regression count in standard deviations of the targets.
+    pub(crate) fn has_standard_targets(&self) -> bool {
+        let is_automatic = self.has_automatic_kernel() && self.has_automatic_scaling();
+        self.targets.map_or(is_automatic, |units| units == TargetUnits::Deviations)
+    }
 }

@@ -44,8 +44,12 @@ pub(super) fn solver() -> impl TypedValueParser<Value = Solver> {
         .map(|text: String| Solver(SolverKind::ALL.into_iter().find(|kind| kind.name() == text)))
 }
 
+/// The ways to scale, by their names.
+pub(super) const SCALINGS: [(&str, ScalingKind); 3] =
+    [("none", ScalingKind::None), ("standard", ScalingKind::Standard), ("minmax", ScalingKind::MinMax)];
+
 pub(super) fn scaling() -> impl TypedValueParser<Value = ScalingKind> {
-    one_of(&[("none", ScalingKind::None), ("standard", ScalingKind::Standard), ("minmax", ScalingKind::MinMax)])
+    one_of(&SCALINGS)
 }
 
 /// One of a few words, each of which stands for a value.
@@ -53,3 +57,32 @@ pub(super) fn one_of<T: Copy + Send + Sync>(words: &'static [(&'static str, T)])
     PossibleValuesParser::new(words.iter().map(|(word, _)| *word))
         .map(|text: String| words.iter().find(|(word, _)| *word == text).map_or(words[0].1, |(_, value)| *value))
 }
+
+/// What is named, or `auto`: the data decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OrAuto<T> {
+    Auto,
+    Named(T),
+}
+
+/// [`one_of`], or `auto`.
+pub(super) fn one_of_or_auto<T: Copy + Send + Sync>(
+    words: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = OrAuto<T>> {
+    let value = |text: String| words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    PossibleValuesParser::new(std::iter::once("auto").chain(words.iter().map(|(word, _)| *word)))
+        .map(move |text: String| value(text).map_or(OrAuto::Auto, OrAuto::Named))
+}
+
+/// The units that C and epsilon of a regression count in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetUnits {
+    /// The targets' own.
+    Own,
+    /// Standard deviations of the targets.
+    Deviations,
+}
+
+/// The units by their names.
+pub(super) const TARGET_UNITS: [(&str, TargetUnits); 2] =
+    [("own", TargetUnits::Own), ("standard", TargetUnits::Deviations)];

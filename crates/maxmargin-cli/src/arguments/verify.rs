@@ -9,8 +9,8 @@ use super::reading::Reading;
 /// Check a model's certificate against its training data, from scratch
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Every number of the certificate is computed anew in double precision; nothing in the model is trusted but its coefficients.
-Exit code 0 when the certificate is true, 1 when it is not. Read the data as in training: pass --label, --holdout
+Every number of the certificate is computed anew in double precision; nothing in the model is trusted but its coefficients. \
+Exit code 0 when the certificate is true, 1 when it is not. Read the data as in training: pass --label, --holdout \
 and the like again.
 
 Examples:

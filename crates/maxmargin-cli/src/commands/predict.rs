@@ -3,19 +3,18 @@
 use std::io::{self, BufWriter, Write};
 use std::time::Instant;
 
-use maxmargin::data::Dataset;
-use maxmargin::metrics::Residuals;
+use maxmargin::calibration::Calibration;
 use maxmargin::model::Predictions;
+use maxmargin::view::{PredictionsView, machine_name};
 use maxmargin::{Model, Workers};
-use serde_json::json;
 
 use crate::arguments::Predict;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::input::{self, Origin};
 use crate::output::{self, Target, Words, escaped};
-use crate::report::json_line;
-use crate::report::training::Score;
+use crate::report::score::{Score, wants_values};
+use crate::report::{Page, json_line};
 
 /// Predicts.
 pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
@@ -33,113 +32,174 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     // LIBSVM's file leaves out columns in which no vector has an entry; a row's entry in them counts.
     let model = if model.parts().solver == "libsvm" { model.widened(found.data.columns())? } else { model };
     let aligned = model.align(&found.data)?;
+    let rows = found.data.rows();
+    let is_told = found.labelled && (arguments.json || !arguments.quiet);
+    let has_values = arguments.decision_values || arguments.probabilities || is_told && wants_values(&model, rows);
     let started = Instant::now();
-    let by_values = arguments.decision_values || arguments.probabilities;
     let predictions =
-        if by_values { model.predict_aligned(aligned, &workers) } else { model.predict_classes(aligned, &workers) };
+        if has_values { model.predict_aligned(aligned, &workers) } else { model.predict_classes(aligned, &workers) };
     let predict_seconds = started.elapsed().as_secs_f64();
     if let Some(note) = predictions.note() {
         words.note(note);
     }
-    let rows = found.data.rows();
+    let table = Table::new(&model, &predictions, rows, arguments)?;
+    let write = |out: &mut dyn Write| if arguments.csv { table.write_csv(out) } else { table.write_lines(out) };
     let to_file = target.is_some();
-    let probabilities = arguments.probabilities.then(|| model.probabilities(&predictions)).transpose()?;
-    let classes = model.classes().len();
-    // What follows the label of a row.
-    let beside = |row: usize| match &probabilities {
-        Some(all) => &all[row * classes..(row + 1) * classes],
-        None if arguments.decision_values => predictions.decision_values(row),
-        None => &[],
-    };
     match target {
         Some(target) => {
             let mut bytes = Vec::new();
-            write(&model, &predictions, rows, beside, &mut bytes)?;
+            write(&mut bytes)?;
             target.save(&bytes)?;
         }
         None if arguments.json => {}
         None => {
             let mut out = BufWriter::new(io::stdout().lock());
-            write(&model, &predictions, rows, beside, &mut out)?;
+            write(&mut out)?;
             out.flush()?;
         }
     }
-    let score = if found.labelled { score(&model, &found.data, &predictions) } else { None };
+    let score = if is_told { Score::new(&model, &found.data, &predictions, has_values) } else { None };
     if arguments.json {
-        let mut report = json!({
-            "rows": rows,
-            "errors": score.and_then(Score::errors),
-            "accuracy": score.and_then(Score::accuracy),
-            "read_seconds": read_seconds,
-            "predict_seconds": predict_seconds,
-        });
-        if let Some(Score::Numbers(_)) = score {
-            report["score"] = json!(score.map(Score::view));
+        let mut view = PredictionsView::new(rows, read_seconds, predict_seconds);
+        view.errors = score.as_ref().and_then(Score::errors);
+        view.accuracy = score.as_ref().and_then(Score::accuracy);
+        view.score = score.as_ref().map(Score::view);
+        if !to_file {
+            view.add_predictions(&model, &predictions, arguments.decision_values, table.probabilities.as_deref());
+            view.intervals = table.intervals();
         }
-        if !to_file && model.task().is_regression() {
-            report["numbers"] = predictions.numbers().collect();
-        } else if !to_file {
-            let labels = predictions.codes().iter().map(|&code| model.label(code).text());
-            report["labels"] = labels.collect();
-            if arguments.decision_values {
-                report["decision_values"] = (0..rows).map(|row| json!(predictions.decision_values(row))).collect();
-            }
-            if probabilities.is_some() {
-                report["classes"] = model.classes().iter().map(|label| label.text()).collect();
-                report["probabilities"] = (0..rows).map(|row| json!(beside(row))).collect();
-            }
-        }
-        output::print(&json_line(&report))?;
-    } else if found.labelled && !arguments.quiet {
+        output::print(&json_line(&view))?;
+    } else if is_told {
         match score {
             None if model.task().is_regression() => {
                 words.note("the data's labels are not numbers, so there is no error to report");
             }
             None => words.note("none of the data's labels is one of the model's, so there is no accuracy to report"),
-            Some(score @ Score::Classes { .. }) => output::say(&format!("accuracy: {}", score.words())),
             Some(score @ Score::Numbers(_)) => output::say(&score.words()),
+            Some(score) => {
+                let mut page = Page::new();
+                page.text(&format!("accuracy: {}", score.words()));
+                score.details(&mut page);
+                output::say(page.finish().trim_end());
+            }
         }
     }
     Ok(ExitCode::Done)
 }
 
-/// A label or number a line, and the numbers beside it.
-fn write<'a>(
-    model: &Model,
-    predictions: &Predictions,
+/// The share of targets that lies within the interval of a prediction.
+const WITHIN: f64 = 0.9;
+
+/// What there is to write of each row.
+struct Table<'a> {
+    model: &'a Model,
+    predictions: &'a Predictions,
     rows: usize,
-    beside: impl Fn(usize) -> &'a [f64],
-    out: &mut impl Write,
-) -> io::Result<()> {
-    if model.task().is_regression() {
-        for value in predictions.numbers() {
-            writeln!(out, "{value}")?;
-        }
-        return Ok(());
-    }
-    // A label may hold anything that a cell of a table can, a line break too.
-    let labels: Vec<String> = model.classes().iter().map(|label| escaped(label.text())).collect();
-    for row in 0..rows {
-        out.write_all(labels[predictions.codes()[row] as usize].as_bytes())?;
-        for value in beside(row) {
-            write!(out, "\t{value}")?;
-        }
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+    has_values: bool,
+    probabilities: Option<Vec<f64>>,
+    /// How far the interval of a regression's prediction reaches to each side.
+    reach: Option<f64>,
 }
 
-/// How good predictions are; `None` when the data has no labels of the model's kind. A label that the model does not know never is
-/// predicted rightly.
-pub(super) fn score(model: &Model, data: &Dataset, predictions: &Predictions) -> Option<Score> {
-    if model.task().is_regression() {
-        let truth = data.labels().numbers().ok()?;
-        return Residuals::new(&truth, predictions.numbers()).map(Score::Numbers);
+impl<'a> Table<'a> {
+    fn new(model: &'a Model, predictions: &'a Predictions, rows: usize, arguments: &Predict) -> Result<Self, Failure> {
+        let reach = reach(model).filter(|_| arguments.probabilities);
+        let probabilities =
+            (arguments.probabilities && reach.is_none()).then(|| model.probabilities(predictions)).transpose()?;
+        Ok(Table { model, predictions, rows, has_values: arguments.decision_values, probabilities, reach })
     }
-    let truth = model.codes(data.labels());
-    if truth.iter().flatten().count() == 0 {
-        return None;
+
+    /// The numbers of a row, beside what is predicted.
+    fn numbers(&self, row: usize) -> impl Iterator<Item = f64> {
+        let is_regression = self.model.task().is_regression();
+        let values: &[f64] =
+            if self.has_values && !is_regression { self.predictions.decision_values(row) } else { &[] };
+        let classes = self.model.classes().len();
+        let probabilities = self.probabilities.as_ref().map_or(&[][..], |all| &all[row * classes..][..classes]);
+        let interval = self.reach.map(|reach| {
+            let middle = self.predictions.decision_values(row)[0];
+            [middle - reach, middle + reach]
+        });
+        values.iter().chain(probabilities).copied().chain(interval.into_iter().flatten())
     }
-    let errors = truth.iter().zip(predictions.codes()).filter(|(truth, found)| **truth != Some(**found)).count();
-    Some(Score::Classes { rows: data.rows(), errors })
+
+    /// What is predicted of each row.
+    fn predicted(&self) -> Box<dyn Iterator<Item = String> + '_> {
+        if self.model.task().is_regression() {
+            return Box::new(self.predictions.numbers().map(|number| number.to_string()));
+        }
+        let codes = self.predictions.codes().iter();
+        Box::new(codes.map(|&code| self.model.classes()[code as usize].text().to_string()))
+    }
+
+    /// A label or number a line, and the numbers beside it.
+    fn write_lines(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (row, predicted) in (0..self.rows).zip(self.predicted()) {
+            // A label may hold anything that a cell of a table can, a line break too.
+            out.write_all(escaped(&predicted).as_bytes())?;
+            for number in self.numbers(row) {
+                write!(out, "\t{number}")?;
+            }
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// A table with a header.
+    fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut head = vec!["predicted".to_string()];
+        if self.has_values && !self.model.task().is_regression() {
+            let names = self.model.machines().iter().map(|machine| machine_name(self.model, machine));
+            head.extend(names.map(|name| format!("decision value: {name}")));
+        }
+        if self.probabilities.is_some() {
+            head.extend(self.model.classes().iter().map(|label| format!("probability: {}", label.text())));
+        }
+        if self.reach.is_some() {
+            head.extend(["low".to_string(), "high".to_string()]);
+        }
+        let head: Vec<String> = head.iter().map(|name| cell(name)).collect();
+        writeln!(out, "{}", head.join(","))?;
+        for (row, predicted) in (0..self.rows).zip(self.predicted()) {
+            out.write_all(cell(&predicted).as_bytes())?;
+            for number in self.numbers(row) {
+                write!(out, ",{number}")?;
+            }
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// The intervals of a regression's predictions.
+    fn intervals(&self) -> Option<Vec<[f64; 2]>> {
+        let reach = self.reach?;
+        Some(self.predictions.numbers().map(|middle| [middle - reach, middle + reach]).collect())
+    }
+}
+
+/// How far from a regression's prediction the share [`WITHIN`] of targets lies: of the density `exp(−|z|/s) / (2 s)` the share `1 − exp(−t/s)`
+/// lies within t.
+fn reach(model: &Model) -> Option<f64> {
+    match model.machines().first()?.calibration {
+        Some(Calibration::Noise { scale }) => Some(-scale * (1.0 - WITHIN).ln()),
+        _ => None,
+    }
+}
+
+/// A cell of a CSV file, in quotes where it needs them.
+fn cell(text: &str) -> String {
+    if text.is_empty() || text.contains([',', ';', '\t', '"', '\n', '\r']) {
+        return format!("\"{}\"", text.replace('"', "\"\""));
+    }
+    text.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_a_reader_could_misread_are_quoted() {
+        assert_eq!(["a b", "a,b", "say \"x\"", ""].map(cell), ["a b", "\"a,b\"", "\"say \"\"x\"\"\"", "\"\""]);
+    }
 }

@@ -75,8 +75,27 @@ impl From<Failure> for Ending {
     }
 }
 
+/// What a parameter is called on their command lines.
+fn flag_of(parameter: &str) -> Option<&'static str> {
+    let flags = [
+        ("C", "-c"),
+        ("gamma", "-g"),
+        ("degree", "-d"),
+        ("coef0", "-r"),
+        ("nu", "-n"),
+        ("epsilon", "-p"),
+        ("tolerance", "-e"),
+    ];
+    flags.into_iter().find(|(name, _)| *name == parameter).map(|(_, flag)| flag)
+}
+
 impl From<maxmargin::Error> for Ending {
     fn from(error: maxmargin::Error) -> Self {
+        if let maxmargin::Error::Parameter { name, allowed, .. } = &error
+            && let Some(flag) = flag_of(name)
+        {
+            return Ending::parameter(&error.to_string(), &format!("give {flag} a value that is {allowed}"));
+        }
         Failure::from(error).into()
     }
 }

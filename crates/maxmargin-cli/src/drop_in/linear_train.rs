@@ -329,7 +329,14 @@ impl Session<'_> {
             let mut text = format!("optimization finished, #iter = {}\n", machine.iterations);
             if let Some(certificate) = machine.evidence.certificate() {
                 let objective = if self.plan.of_dual { -certificate.dual } else { certificate.primal };
-                text.push_str(&format!("Objective value = {objective:.6}\nnSV = {}\n", certificate.counts.support));
+                text.push_str(&format!("Objective value = {objective:.6}\n"));
+                // The L1 norm counts columns in the place of vectors.
+                text.push_str(&match certificate.columns {
+                    Some(columns) => {
+                        format!("#nonzeros/#features = {}/{}\n", columns.used, columns.used + columns.unused)
+                    }
+                    None => format!("nSV = {}\n", certificate.counts.support),
+                });
             }
             text
         };

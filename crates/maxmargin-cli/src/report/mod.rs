@@ -4,6 +4,7 @@ pub(crate) mod diagnosis;
 pub(crate) mod explanation;
 pub(crate) mod machines;
 pub(crate) mod model;
+pub(crate) mod score;
 pub(crate) mod suspects;
 pub(crate) mod training;
 
@@ -43,10 +44,21 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
     }
 }
 
-/// A share as a percentage.
+/// How many of all, as a percentage.
 pub(crate) fn percent(right: usize, all: usize) -> String {
     if all == 0 { "-".into() } else { format!("{:.1} %", 100.0 * right as f64 / all as f64) }
 }
+
+/// A share as a percentage.
+pub(crate) fn share(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
+/// The most letters of a line.
+const WIDTH: usize = 80;
+
+/// How many of them the name of a line takes.
+const NAME: usize = 12;
 
 /// Lines of a name and what there is to say of it, the names in a column.
 pub(crate) struct Page(String);
@@ -56,50 +68,79 @@ impl Page {
         Page(String::new())
     }
 
+    /// A name, and what there is to say of it.
     pub(crate) fn line(&mut self, name: &str, text: &str) {
-        let text = format!("{name:<12}{text}");
-        self.0.push_str(text.trim_end());
-        self.0.push('\n');
+        self.wrap(format!("{name:<NAME$}"), text, NAME);
     }
 
+    /// [`Page::line`] of a text that must stay in one piece, such as the name of a file.
+    pub(crate) fn exact(&mut self, name: &str, text: &str) {
+        self.push(&format!("{name:<NAME$}{text}"));
+    }
+
+    /// A sentence; what does not fit goes on below, two letters further to the right.
     pub(crate) fn text(&mut self, text: &str) {
-        self.0.push_str(text);
-        self.0.push('\n');
+        let rest = text.trim_start_matches(' ');
+        let indent = text.len() - rest.len();
+        self.wrap(" ".repeat(indent), rest, indent + 2);
     }
 
-    /// Sentences, in lines of about 100 characters.
+    /// Sentences that go on at the left.
     pub(crate) fn paragraph(&mut self, text: &str) {
-        let mut line = String::new();
-        for word in text.split_whitespace() {
-            if !line.is_empty() && line.chars().count() + word.chars().count() >= 100 {
-                self.text(&line);
-                line.clear();
+        self.wrap(String::new(), text, 0);
+    }
+
+    /// Words in lines of at most [`WIDTH`] letters: the first goes on from `line`, the others begin with blanks. A longer word has a line of
+    /// its own.
+    fn wrap(&mut self, mut line: String, text: &str, indent: usize) {
+        let mut is_begun = false;
+        for word in text.split(' ') {
+            if is_begun && line.chars().count() + 1 + word.chars().count() > WIDTH {
+                self.push(&line);
+                line = " ".repeat(indent);
+                is_begun = false;
             }
-            if !line.is_empty() {
+            if is_begun {
                 line.push(' ');
             }
             line.push_str(word);
+            is_begun = true;
         }
-        self.text(&line);
+        self.push(&line);
     }
 
-    /// A table: the first line is its head; the first column is flush left, the others right.
+    fn push(&mut self, line: &str) {
+        self.0.push_str(line.trim_end());
+        self.0.push('\n');
+    }
+
+    /// A table: the first line is its head; the first column is flush left, the others right. One that is wider than a page is folded: the
+    /// columns that do not fit stand below, beside the first column again.
     pub(crate) fn table(&mut self, rows: &[Vec<String>]) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
-        for row in rows {
-            let mut line = String::new();
-            for (column, cell) in row.iter().enumerate() {
-                let width = widths[column];
-                match column {
-                    0 => line.push_str(&format!("{cell:<width$}")),
-                    _ => line.push_str(&format!("  {cell:>width$}")),
-                }
+        let mut next = 1.min(columns);
+        loop {
+            let first = next;
+            let mut total = widths.first().copied().unwrap_or(0);
+            while next < columns && (next == first || total + 2 + widths[next] <= WIDTH) {
+                total += 2 + widths[next];
+                next += 1;
             }
-            self.text(line.trim_end());
+            for row in rows {
+                let mut line = row.first().map_or_else(String::new, |cell| format!("{cell:<0$}", widths[0]));
+                for column in first..next.min(row.len()) {
+                    line.push_str(&format!("  {:>1$}", row[column], widths[column]));
+                }
+                self.push(&line);
+            }
+            if next >= columns {
+                return;
+            }
+            self.push("");
         }
     }
 
@@ -138,6 +179,27 @@ mod tests {
         ] {
             assert_eq!(number(value, digits), expected);
         }
+    }
+
+    #[test]
+    fn a_page_is_80_letters_wide_whatever_stands_on_it() {
+        let mut page = Page::new();
+        page.line("name", &"seven77 ".repeat(20));
+        page.text(&format!("  help: {}", "seven77 ".repeat(20)));
+        let wide: Vec<String> = (0..30).map(|column| format!("{column:010}")).collect();
+        page.table(&[wide.clone(), wide]);
+        page.line("long", &"x".repeat(100));
+        page.exact("file", "a name with blanks");
+        let page = page.finish();
+        let long: Vec<&str> = page.lines().filter(|line| line.chars().count() > WIDTH).collect();
+        assert_eq!(long, [format!("{:<NAME$}{}", "long", "x".repeat(100))]);
+        assert!(page.contains("\n    seven77") && page.contains("\n            seven77"), "{page}");
+        for column in 1..30 {
+            assert_eq!(page.matches(&format!("{column:010}")).count(), 2, "{page}");
+        }
+        let mut one = Page::new();
+        one.table(&[vec!["alone".into()], vec![]]);
+        assert_eq!(one.finish(), "alone\n\n");
     }
 
     #[test]

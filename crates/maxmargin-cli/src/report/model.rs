@@ -49,7 +49,7 @@ pub(crate) struct Risk {
 pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String {
     let parts = model.parts();
     let mut page = Page::new();
-    page.line("model", file);
+    page.exact("model", file);
     if model.task().is_classification() {
         page.line("classes", &listed(model.classes().iter().map(|label| short(label.text())), 8));
     }

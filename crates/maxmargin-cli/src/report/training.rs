@@ -3,7 +3,6 @@
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::data::Dataset;
-use maxmargin::metrics::Residuals;
 use maxmargin::problem::{Loss, Task};
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::Penalty;
@@ -11,6 +10,7 @@ use maxmargin::view::{OutOfCoreView, ScoreView, Seconds, TrainingFacts, Training
 use maxmargin::{Model, Progress, Stop};
 
 use super::machines;
+use super::score::Score;
 use super::{Page, counted, number, percent};
 use crate::output::short;
 
@@ -37,6 +37,10 @@ pub(crate) struct Trained<'a> {
     pub(crate) warnings: Vec<String>,
     /// Why the solver was chosen, when it was not named.
     pub(crate) reason: Option<String>,
+    /// Why the kernel and the scaling were chosen, where they were not named.
+    pub(crate) choice: Option<String>,
+    /// The unit that C and epsilon were given in, where it is not that of the targets.
+    pub(crate) deviation: Option<f64>,
     pub(crate) model_file: Option<String>,
     pub(crate) picture: Option<Picture>,
     pub(crate) alphas: bool,
@@ -67,65 +71,6 @@ pub(crate) struct Picture {
     pub(crate) of: String,
 }
 
-/// How well a model predicts some rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Score {
-    Classes { rows: usize, errors: usize },
-    Numbers(Residuals),
-}
-
-impl Score {
-    /// How many rows they are.
-    pub(crate) fn rows(self) -> usize {
-        match self {
-            Score::Classes { rows, .. } => rows,
-            Score::Numbers(found) => found.rows,
-        }
-    }
-
-    /// Wrong labels; `None` for numbers.
-    pub(crate) fn errors(self) -> Option<usize> {
-        match self {
-            Score::Classes { errors, .. } => Some(errors),
-            Score::Numbers(_) => None,
-        }
-    }
-
-    pub(crate) fn accuracy(self) -> Option<f64> {
-        match self {
-            Score::Classes { rows, errors } => Some((rows - errors) as f64 / rows as f64),
-            Score::Numbers(_) => None,
-        }
-    }
-
-    pub(crate) fn words(self) -> String {
-        match self {
-            Score::Classes { rows, errors } => {
-                let right = rows - errors;
-                format!("{} right ({right} of {})", percent(right, rows), counted(rows, "row"))
-            }
-            Score::Numbers(found) => {
-                let r_squared = found.r_squared.map_or_else(String::new, |part| format!(", R² {}", number(part, 4)));
-                format!(
-                    "mean squared error {}, mean absolute error {}{r_squared} ({})",
-                    number(found.mean_squared_error, 5),
-                    number(found.mean_absolute_error, 5),
-                    counted(found.rows, "row")
-                )
-            }
-        }
-    }
-
-    pub(crate) fn view(self) -> ScoreView {
-        match self {
-            Score::Classes { rows, errors } => {
-                ScoreView::Classes { rows, errors, accuracy: (rows - errors) as f64 / rows as f64 }
-            }
-            Score::Numbers(found) => found.into(),
-        }
-    }
-}
-
 /// The page that a newcomer reads.
 pub(crate) fn words(trained: &Trained<'_>) -> String {
     let model = trained.model;
@@ -136,7 +81,14 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
         page.line("scaling", scaling.kind().name());
     }
     machines::features(&mut page, model);
+    if let Some(choice) = &trained.choice {
+        page.line("choice", choice);
+    }
     machines::problem(&mut page, model);
+    if let Some(deviation) = trained.deviation {
+        let unit = number(deviation, 4);
+        page.line("targets", &format!("C and epsilon count in their standard deviation, {unit} (--targets own: in 1)"));
+    }
     if parts.joint.is_some() {
         page.line("classes", &format!("{}: all of them in one problem", parts.multiclass.name()));
     }
@@ -157,14 +109,16 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     machines::table(&mut page, model);
     page.text("");
     page.line("training", &training(trained));
-    if let Some(test) = trained.test {
+    if let Some(test) = &trained.test {
         page.line("test", &test.words());
     }
+    // What is new says more than what was learnt.
+    trained.test.as_ref().unwrap_or(&trained.training).details(&mut page);
     for note in &trained.notes {
         page.line("note", note);
     }
     if let Some(file) = &trained.model_file {
-        page.line("model", file);
+        page.exact("model", file);
     }
     if let Some(picture) = &trained.picture {
         page.line("picture", &format!("{} ({})", picture.file, picture.of));
@@ -174,9 +128,9 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
 
 /// How well the training rows are met.
 fn training(trained: &Trained<'_>) -> String {
-    match (trained.model.task(), trained.training) {
-        (Task::OneClass { .. } | Task::Svdd { .. }, Score::Classes { rows, errors }) => {
-            format!("{} inside ({} of {})", percent(rows - errors, rows), rows - errors, counted(rows, "row"))
+    match (trained.model.task(), &trained.training) {
+        (Task::OneClass { .. } | Task::Svdd { .. }, Score::Counted { rows, errors }) => {
+            format!("{} inside ({} of {})", percent(rows - errors, *rows), rows - errors, counted(*rows, "row"))
         }
         (_, score) if score.rows() < trained.rows => format!("{}, a sample of them", score.words()),
         (_, score) => score.words(),
@@ -207,17 +161,19 @@ fn size(trained: &Trained<'_>) -> String {
 pub(crate) fn view<'a>(
     trained: &'a Trained<'a>,
     out_of_core: Option<OutOfCoreView<'a>>,
-) -> TrainingView<'a, ScoreView> {
+) -> TrainingView<'a, ScoreView<'a>> {
     let facts = TrainingFacts {
         data: &trained.origin,
         rows: trained.rows,
         columns: trained.columns,
         solver_reason: trained.reason.as_deref(),
+        choice: trained.choice.as_deref(),
+        target_deviation: trained.deviation,
         seed: trained.seed,
         seconds: Seconds { read: trained.read_seconds, train: trained.train_seconds, save: trained.save_seconds },
         training: Some(trained.training.view()),
         training_errors: trained.training.errors().filter(|_| trained.training.rows() == trained.rows),
-        test: trained.test.map(Score::view),
+        test: trained.test.as_ref().map(Score::view),
         notes: trained.notes.iter().chain(&trained.warnings).map(String::as_str).collect(),
         model: trained.model_file.as_deref(),
         plot: trained.picture.as_ref().map(|picture| picture.file.as_str()),

@@ -12,14 +12,15 @@ const RARE: usize = 5;
 /// Numeric labels of more different values than this, which a tenth of the rows or more differ in, are hardly classes.
 const MANY_NUMBERS: usize = 20;
 
-pub(super) fn look(labels: &Labels) -> Vec<Finding> {
+/// What may be wrong with the classes of some rows.
+pub fn of_labels(labels: &Labels) -> Vec<Finding> {
     let classes = labels.classes();
     let mut sizes = vec![0usize; classes.len()];
     labels.codes().iter().for_each(|&code| sizes[code as usize] += 1);
     if classes.len() == 1 {
         return vec![Finding::SingleClass];
     }
-    if are_numbers(classes, labels.len()) {
+    if look_like_amounts(classes, labels.len()) {
         return vec![Finding::NumericLabels { classes: classes.len(), rows: labels.len() }];
     }
     let mut findings = Vec::new();
@@ -42,8 +43,8 @@ pub(super) fn look(labels: &Labels) -> Vec<Finding> {
     findings
 }
 
-/// Whether labels look like the numbers of a regression: all are numbers, and they are many, or fractions among more than two.
-fn are_numbers(classes: &[Label], rows: usize) -> bool {
+/// Whether the labels of some rows look like the numbers of a regression: all are numbers, and they are many, or fractions among more than two.
+pub fn look_like_amounts(classes: &[Label], rows: usize) -> bool {
     let numbers: Option<Vec<f64>> = classes.iter().map(Label::number).collect();
     numbers.is_some_and(|numbers| {
         let many = numbers.len() > MANY_NUMBERS && 10 * numbers.len() >= rows;

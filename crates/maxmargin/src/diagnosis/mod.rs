@@ -36,6 +36,7 @@ use crate::workers::Workers;
 
 pub use fit::of_model;
 pub use kernel::of_kernel;
+pub use labels::{look_like_amounts, of_labels};
 
 /// The widest column may range so many times as far as the narrowest, before it is all that a kernel sees.
 pub const MOST_RANGE_RATIO: f64 = 100.0;
@@ -328,7 +329,7 @@ pub fn of_data(data: &Dataset, classes: bool, workers: &Workers) -> Vec<Finding>
     let mut findings = columns::look(data.matrix(), workers);
     findings.extend(rows::look(data));
     if classes {
-        findings.extend(labels::look(data.labels()));
+        findings.extend(of_labels(data.labels()));
     }
     findings
 }

@@ -105,7 +105,7 @@ impl ClassReport {
 
     /// The share of rows that are predicted rightly, (ME.1).
     pub fn accuracy(&self) -> f64 {
-        1.0 - self.errors() as f64 / self.rows as f64
+        (self.rows - self.errors()) as f64 / self.rows as f64
     }
 
     /// What each class is worth.
@@ -177,6 +177,31 @@ pub fn area_under_curve(rows: impl IntoIterator<Item = (f64, bool)>) -> Option<f
     }
     let (p, q) = (positive as f64, others as f64);
     (positive > 0 && others > 0).then(|| (twice_ranks - p * (p + 1.0)) / (2.0 * p * q)) // (ME.5)
+}
+
+/// The mean area under the curve of several machines, each of which tells a positive class from another one (`None`: from all others).
+/// `value` gives the decision value of a row and a machine; only rows of a machine's classes count for it.
+///
+/// `None` where a machine has rows of one kind only, or there are no machines.
+pub fn mean_area_under_curve(
+    value: impl Fn(usize, usize) -> f64,
+    truth: &[Option<u32>],
+    machines: &[(usize, Option<usize>)],
+) -> Option<f64> {
+    let areas: Option<Vec<f64>> = (0..machines.len())
+        .map(|machine| {
+            let (positive, negative) = machines[machine];
+            let rows = truth.iter().enumerate().filter_map(|(row, truth)| {
+                let class = (*truth)? as usize;
+                let is_positive = class == positive;
+                let is_other = negative.is_none_or(|negative| class == negative);
+                (is_positive || is_other).then(|| (value(row, machine), is_positive))
+            });
+            area_under_curve(rows)
+        })
+        .collect();
+    let areas = areas.filter(|areas| !areas.is_empty())?;
+    Some(areas.iter().sum::<f64>() / areas.len() as f64)
 }
 
 /// What the probabilities of the true classes cost
@@ -287,6 +312,18 @@ mod tests {
     fn the_oracle_of_the_area_tells_a_wrong_order() {
         let rows = [(1.0, true), (0.0, false)];
         assert_ne!(pair_by_pair(&rows), area_under_curve([(0.0, true), (1.0, false)]));
+    }
+
+    #[test]
+    fn machines_of_pairs_look_at_the_rows_of_their_classes_alone() {
+        // Machines 1 against 0 and 2 against the rest; the row of an unknown class is left out.
+        let values = [0.0, -1.0, 1.0, -2.0, 9.0, 3.0, 0.0, 4.0];
+        let (truth, machines) = ([Some(0), Some(1), Some(2), None], [(1, Some(0)), (2, None)]);
+        let area = |truth: &[Option<u32>]| mean_area_under_curve(|row, k| values[2 * row + k], truth, &machines);
+        assert_eq!(area(&truth), Some(1.0));
+        assert_eq!(area(&[Some(1), Some(0), Some(2), None]), Some(0.5));
+        assert_eq!(area(&[Some(0), Some(0), Some(2), None]), None);
+        assert_eq!(mean_area_under_curve(|_, _| 0.0, &truth, &[]), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From data to a model: parameters checked once, then a loop over binary problems, or one problem of all classes.
 
 mod assembly;
+mod automatic;
 mod beginning;
 mod class_rows;
 mod class_weights;
@@ -34,6 +35,7 @@ use crate::relay::MachineControl;
 use crate::solver::{self, Settings, SolverKind, Start};
 use crate::workers::Workers;
 use assembly::{assemble, assemble_kept, pool_support_vectors};
+pub use automatic::{AutomaticChoice, FEWEST_GAUSSIAN_ROWS, MOST_GAUSSIAN_ROWS, choose_kernel};
 pub use beginning::Beginning;
 pub(crate) use class_rows::ClassRows;
 pub use class_weights::ClassWeights;

@@ -7,6 +7,7 @@ mod diagnosis;
 mod explanation;
 mod machine;
 mod model;
+mod predictions;
 mod score;
 mod stream;
 mod suspects;
@@ -21,7 +22,8 @@ pub use machine::{
 pub use model::{
     CanonicalView, ConicView, GeometryView, HullsView, HyperplaneView, ModelView, RiskView, ScalingView, SolidMachine,
 };
-pub use score::ScoreView;
+pub use predictions::PredictionsView;
+pub use score::{BaselineView, ClassScoreView, ScoreView};
 pub use stream::{EstimateView, StreamView};
 pub use suspects::{SuspectView, SuspectsView};
 pub use training::{InterruptedView, OutOfCoreView, Seconds, TrainingFacts, TrainingView};

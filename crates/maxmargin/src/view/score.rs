@@ -2,12 +2,48 @@
 
 use serde::Serialize;
 
-use crate::metrics::Residuals;
+use crate::data::Label;
+use crate::metrics::{ClassReport, Residuals};
+
+/// How well one class is found, (ME.3).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassScoreView<'a> {
+    /// The class.
+    pub label: &'a str,
+    /// How many rows are of it.
+    pub rows: usize,
+    /// How many rows are said to be of it.
+    pub predicted: usize,
+    /// The share of these that are; `None` where none is said to be.
+    pub precision: Option<f64>,
+    /// The share of its rows that are found; `None` where it has none.
+    pub recall: Option<f64>,
+    /// The harmonic mean of the two.
+    pub f1: Option<f64>,
+}
+
+/// What always saying the most frequent class is worth, (ME.4).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BaselineView<'a> {
+    /// The most frequent class.
+    pub label: &'a str,
+    /// The share of rows that are of it.
+    pub accuracy: f64,
+}
 
 /// How well rows are predicted: labels, or numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum ScoreView {
+pub enum ScoreView<'a> {
+    /// Rows that are counted, without saying which class is taken for which.
+    Counted {
+        /// How many rows.
+        rows: usize,
+        /// How many of them are predicted wrongly.
+        errors: usize,
+        /// The share that is predicted rightly.
+        accuracy: f64,
+    },
     /// Rows with labels.
     Classes {
         /// How many rows.
@@ -16,8 +52,22 @@ pub enum ScoreView {
         errors: usize,
         /// The share that is predicted rightly.
         accuracy: f64,
+        /// The mean recall of the classes.
+        balanced_accuracy: f64,
+        /// What always saying the most frequent class is worth.
+        baseline: BaselineView<'a>,
+        /// The area under the curve, the mean over the machines; `None` where decision values are not known.
+        auc: Option<f64>,
+        /// What the probabilities of the true classes cost; `None` without probabilities.
+        log_loss: Option<f64>,
+        /// Rows with a label that the model does not know.
+        unknown_labels: usize,
+        /// Each class.
+        classes: Vec<ClassScoreView<'a>>,
+        /// How many rows of each class are said to be of each class; `None` where there are too many classes.
+        confusion: Option<Vec<Vec<usize>>>,
     },
-    /// Rows with numbers, (M.3).
+    /// Rows with numbers, (ME.2).
     Numbers {
         /// How many rows.
         rows: usize,
@@ -30,7 +80,40 @@ pub enum ScoreView {
     },
 }
 
-impl From<Residuals> for ScoreView {
+impl<'a> ScoreView<'a> {
+    /// Rows of which only the errors were counted.
+    pub fn counted(rows: usize, errors: usize) -> Self {
+        ScoreView::Counted { rows, errors, accuracy: (rows - errors) as f64 / rows as f64 }
+    }
+
+    /// Rows with labels, the classes by their labels.
+    pub fn of_classes(report: &ClassReport, labels: &'a [Label], auc: Option<f64>, log_loss: Option<f64>) -> Self {
+        let name = |class: usize| labels.get(class).map_or("", |label| label.text());
+        let classes = report.classes().iter().enumerate().map(|(class, score)| ClassScoreView {
+            label: name(class),
+            rows: score.rows,
+            predicted: score.predicted,
+            precision: score.precision(),
+            recall: score.recall(),
+            f1: score.f1(),
+        });
+        let (most, accuracy) = report.baseline();
+        ScoreView::Classes {
+            rows: report.rows(),
+            errors: report.errors(),
+            accuracy: report.accuracy(),
+            balanced_accuracy: report.balanced_accuracy(),
+            baseline: BaselineView { label: name(most), accuracy },
+            auc,
+            log_loss,
+            unknown_labels: report.unknown(),
+            classes: classes.collect(),
+            confusion: report.confusion().map(|rows| rows.map(<[usize]>::to_vec).collect()),
+        }
+    }
+}
+
+impl From<Residuals> for ScoreView<'_> {
     fn from(found: Residuals) -> Self {
         let Residuals { rows, mean_squared_error, mean_absolute_error, r_squared } = found;
         ScoreView::Numbers { rows, mean_squared_error, mean_absolute_error, r_squared }

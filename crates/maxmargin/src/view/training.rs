@@ -34,6 +34,10 @@ pub struct TrainingFacts<'a, S> {
     pub columns: usize,
     /// Why the solver was chosen, when it was not named.
     pub solver_reason: Option<&'a str>,
+    /// Why the kernel and the scaling were chosen, where they were not named.
+    pub choice: Option<&'a str>,
+    /// The standard deviation of the targets, where C and ε were given in it.
+    pub target_deviation: Option<f64>,
     /// Where randomness began.
     pub seed: u64,
     /// How long it took.
@@ -90,6 +94,8 @@ pub struct TrainingView<'a, S> {
     classes: Vec<&'a str>,
     solver: &'a str,
     solver_reason: Option<&'a str>,
+    choice: Option<&'a str>,
+    target_deviation: Option<f64>,
     kernel: String,
     network: Option<NetworkView>,
     loss: &'static str,
@@ -159,6 +165,8 @@ impl<'a, S> TrainingView<'a, S> {
             classes: parts.classes.iter().map(Label::text).collect(),
             solver: &parts.solver,
             solver_reason: facts.solver_reason,
+            choice: facts.choice,
+            target_deviation: facts.target_deviation,
             kernel: parts.kernel.to_string(),
             network: NetworkView::new(model),
             loss: parts.loss.name(),

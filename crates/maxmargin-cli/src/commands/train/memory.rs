@@ -12,15 +12,16 @@ use maxmargin::error::quoted;
 use maxmargin::kernel::KernelParams;
 use maxmargin::model::{Machine, Multiclass};
 use maxmargin::solver::{Settings, SolverKind};
+use maxmargin::training::choose_kernel;
 use maxmargin::view::InterruptedView;
-use maxmargin::{Beginning, Checkpoint, Model, Stop, Training};
+use maxmargin::{Beginning, Checkpoint, Model, Stop, Training, TrainingParams};
 use maxmargin_io::ReadOptions;
 
 use super::ending::{self, NO_CHECKPOINT_YET, NOTHING_KEPT, Report, is_certified, is_kept, next_step};
+use super::labels;
 use super::plan::{Drawing, Plan, params, split};
 use crate::arguments::Train;
 use crate::checkpoint_file;
-use crate::commands::predict;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::input::{self, Origin};
@@ -29,29 +30,30 @@ use crate::model_file;
 use crate::output::{self, Words};
 use crate::picture;
 use crate::progress::Watch;
-use crate::report::training::{Picture, Score, Trained, reached, reached_last};
+use crate::report::score::{Score, wants_values};
+use crate::report::training::{Picture, Trained, reached, reached_last};
 use crate::report::{self, counted, number};
 
 /// What a training in memory has beside the plan.
 struct Fit {
-    training: Training,
+    params: TrainingParams,
     resume: Option<Checkpoint>,
     warm_start: Option<Model>,
 }
 
 impl Fit {
-    fn new(arguments: &Train, words: Words) -> Result<Self, Failure> {
-        let training = params(arguments)?.check()?;
+    fn new(arguments: &Train) -> Result<Self, Failure> {
+        let params = params(arguments)?;
         refuse_what_a_network_has_not(arguments)?;
-        if arguments.holdout.is_some() && matches!(training.params().kernel, KernelParams::Precomputed) {
+        if arguments.holdout.is_some() && matches!(params.kernel, KernelParams::Precomputed) {
             return Err(Failure::new(
                 "a table of kernel values cannot be split by --holdout: its columns belong to its rows",
                 "give the test rows as a table of their own, with --test",
             ));
         }
-        let resume = arguments.resume.as_deref().map(|path| resume(path, &training, words)).transpose()?;
+        let resume = arguments.resume.as_deref().map(checkpoint_file::load).transpose()?;
         let warm_start = arguments.warm_start.as_deref().map(model_file::load).transpose()?;
-        Ok(Fit { training, resume, warm_start })
+        Ok(Fit { params, resume, warm_start })
     }
 
     fn beginning(&mut self) -> Beginning<'_> {
@@ -63,9 +65,43 @@ impl Fit {
     }
 }
 
-/// The checkpoint to go on from, once it has been found to be of these parameters.
-fn resume(path: &Path, training: &Training, words: Words) -> Result<Checkpoint, Failure> {
-    let (checkpoint, shown) = (checkpoint_file::load(path)?, output::escaped(&path.to_string_lossy()));
+/// What the data decides where nothing is named.
+struct Decided {
+    training: Training,
+    /// Why the kernel, the scaling or both were chosen.
+    choice: Option<String>,
+    /// The unit that C and epsilon count in, where it is not that of the targets.
+    deviation: Option<f64>,
+}
+
+fn decide(arguments: &Train, mut params: TrainingParams, data: &Dataset) -> Result<Decided, Failure> {
+    let (kernel, scaling) = (arguments.has_automatic_kernel(), arguments.has_automatic_scaling());
+    let mut choice = None;
+    if kernel || scaling {
+        let found = choose_kernel(&params, data.matrix());
+        let what = match (kernel, scaling) {
+            (true, true) => "kernel and scaling",
+            (true, false) => "kernel",
+            _ => "scaling",
+        };
+        choice = Some(format!("{what}: {} (name others with --kernel and --scale)", found.reason));
+        params.kernel = if kernel { found.kernel } else { params.kernel };
+        params.scaling = if scaling { found.scaling } else { params.scaling };
+    }
+    let mut deviation = None;
+    if params.task.is_regression()
+        && arguments.has_standard_targets()
+        && let Ok(targets) = data.labels().numbers()
+    {
+        let (changed, found) = params.in_deviations_of(&targets);
+        (params, deviation) = (changed, Some(found));
+    }
+    Ok(Decided { training: params.check()?, choice, deviation })
+}
+
+/// Checks that a checkpoint is of these parameters, and says how far it is.
+fn check_resume(path: &Path, checkpoint: &Checkpoint, training: &Training, words: Words) -> Result<(), Failure> {
+    let shown = output::escaped(&path.to_string_lossy());
     checkpoint
         .check_parameters(training.params())
         .map_err(|error| Failure::new(format!("{shown}: {error}"), error.help()))?;
@@ -73,7 +109,7 @@ fn resume(path: &Path, training: &Training, words: Words) -> Result<Checkpoint, 
     let done = checkpoint.machines.iter().filter(finished).count();
     let all = counted(checkpoint.machines.len(), "machine");
     words.note(&format!("going on from {shown}: {done} of {all} done"));
-    Ok(checkpoint)
+    Ok(())
 }
 
 /// A network keeps nothing on its way, and begins at no other model.
@@ -94,21 +130,27 @@ fn refuse_what_a_network_has_not(arguments: &Train) -> Result<(), Failure> {
 /// Trains a model.
 pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     let (arguments, words) = (plan.arguments, plan.words);
-    let mut own = Fit::new(arguments, words)?;
+    let mut own = Fit::new(arguments)?;
     let started = Instant::now();
-    let (data, test) = read(plan, &own.training)?;
+    let (data, test) = read(plan, &own.params)?;
     let read_seconds = started.elapsed().as_secs_f64();
+    let mut warnings = Vec::new();
+    if own.params.task.is_classification() {
+        labels::check(arguments, data.labels(), words, &mut warnings)?;
+    }
+    let Decided { training, choice, deviation } = decide(arguments, own.params.clone(), &data)?;
+    if let (Some(path), Some(checkpoint)) = (&arguments.resume, &own.resume) {
+        check_resume(path, checkpoint, &training, words)?;
+    }
     if let Some(drawing) = plan.picture.as_ref().filter(|drawing| drawing.asked) {
         drawing.sketch.check(&data)?;
     }
-    let mut warnings = Vec::new();
-    if let Some((what, help)) = ranges_differ(&data, &own.training, plan) {
+    if let Some((what, help)) = ranges_differ(&data, &training, plan) {
         words.warning(&what, &help);
         warnings.push(format!("{what}; {help}"));
     }
     let go_on = plan.go_on();
     let mut watch = watch(plan, go_on.clone());
-    let training = own.training.clone();
     let fit = interrupt::during(Phase::Solving, || {
         if !words.quiet {
             let size = (counted(data.rows(), "row"), counted(data.columns(), "column"));
@@ -144,14 +186,7 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     notes.retain(|note| !note.starts_with("solver "));
     notes.dedup();
     notes.extend(against_the_rest(arguments, &model));
-    let counted = Score::Classes {
-        rows: data.rows(),
-        errors: model.machines().iter().map(|machine| machine.training_errors).sum(),
-    };
-    let told = arguments.json || !arguments.quiet;
-    let by_prediction = told && (model.machines().len() > 1 && !interrupted || model.task().is_regression());
-    let on_training_rows =
-        if by_prediction { score(&model, &few_enough(&model, &data), plan)? } else { None }.unwrap_or(counted);
+    let training_score = score_of_training(plan, &model, &data)?;
     let trained = Trained {
         origin: plan.origin.shown(),
         rows: data.rows(),
@@ -162,11 +197,13 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
         read_seconds,
         train_seconds,
         save_seconds: saved.seconds,
-        training: on_training_rows,
+        training: training_score,
         test,
         notes,
         warnings,
         reason: find_reason(&model),
+        choice,
+        deviation,
         model_file: saved.file.clone(),
         picture,
         alphas: arguments.alphas,
@@ -203,8 +240,8 @@ impl Report for Whole<'_> {
 }
 
 /// The rows to train on, and those to test on.
-fn read(plan: &Plan<'_>, training: &Training) -> Result<(Dataset, Option<Dataset>), Failure> {
-    let (arguments, params) = (plan.arguments, training.params());
+fn read(plan: &Plan<'_>, params: &TrainingParams) -> Result<(Dataset, Option<Dataset>), Failure> {
+    let arguments = plan.arguments;
     let kernel_values = input::training_table(&params.kernel);
     let options = ReadOptions { unlabelled: arguments.unlabelled, kernel_values, ..plan.options.clone() };
     let seed = arguments.reading.seed;
@@ -346,9 +383,9 @@ pub(super) fn find_reason(model: &Model) -> Option<String> {
     model.machines().first()?.notes.iter().find_map(|note| note.strip_prefix(&prefix)).map(String::from)
 }
 
-/// Kernel values that are computed at most to tell how well the training rows are predicted, which nobody wants to wait for: a second of two
+/// Kernel values that are computed at most to tell how well the training rows are predicted, which nobody wants to wait for: half a second of two
 /// cores, where there are some hundred columns.
-const MOST_VALUES: usize = 1 << 27;
+const MOST_VALUES: usize = 1 << 26;
 
 /// The training rows or, where all of them would take more, some. Without kernels a prediction is a pass over the rows.
 fn few_enough<'d>(model: &Model, data: &'d Dataset) -> Cow<'d, Dataset> {
@@ -365,12 +402,30 @@ fn spread(rows: usize, most: usize) -> Option<Vec<usize>> {
     (rows > most).then(|| (0..most.max(1)).map(|k| k * rows / most.max(1)).collect())
 }
 
+/// How well a model predicts some rows.
 fn score(model: &Model, data: &Dataset, plan: &Plan<'_>) -> Result<Option<Score>, Failure> {
-    let predictions = model.predict_classes(model.align(data)?, &plan.workers);
+    let aligned = model.align(data)?;
+    let has_values = wants_values(model, data.rows());
+    let predictions = if has_values {
+        model.predict_aligned(aligned, &plan.workers)
+    } else {
+        model.predict_classes(aligned, &plan.workers)
+    };
     if let Some(note) = predictions.note() {
         plan.words.note(note);
     }
-    Ok(predict::score(model, data, &predictions))
+    Ok(Score::new(model, data, &predictions, has_values))
+}
+
+/// How well the training rows are met: by predicting them, or as the training counted them where that is enough.
+fn score_of_training(plan: &Plan<'_>, model: &Model, data: &Dataset) -> Result<Score, Failure> {
+    let errors = model.machines().iter().map(|machine| machine.training_errors).sum();
+    let counted = Score::Counted { rows: data.rows(), errors };
+    let is_told = plan.arguments.json || !plan.arguments.quiet;
+    if !is_told || model.task().usual().is_some() || interrupt::asked() && !model.task().is_regression() {
+        return Ok(counted);
+    }
+    Ok(score(model, &few_enough(model, data), plan)?.unwrap_or(counted))
 }
 
 fn draw(drawing: &Drawing, model: &Model, data: &Dataset, plan: &Plan<'_>) -> Result<Option<Picture>, Failure> {

@@ -12,6 +12,7 @@
 //! Each mode learns, and hands its [`Report`](ending::Report) to [`ending`], which saves, prints and gives the exit code.
 
 mod ending;
+mod labels;
 mod memory;
 mod mode;
 mod out_of_core;

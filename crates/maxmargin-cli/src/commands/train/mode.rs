@@ -119,7 +119,7 @@ fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
     let flags = [
         ("this solver", !solves, "name the solver sgd, or none"),
         ("this kernel", !is_linear, "leave out --kernel: rows that stream by are learnt by a linear machine"),
-        ("--task", arguments.task != TaskKind::Classification, "leave it out: a stream is told apart into classes"),
+        ("--task", arguments.task() != TaskKind::Classification, "leave it out: a stream is told apart into classes"),
         ("--epsilon", arguments.epsilon.is_some(), "leave it out: a stream is told apart into classes"),
         ("--nu", arguments.nu.is_some(), "give the penalty as --lambda or --c-over-n"),
         ("--probabilities", arguments.probabilities.is_some(), "choose --loss logistic, which has them of itself"),
@@ -135,7 +135,7 @@ fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
         ("--max-iterations", arguments.max_iterations.is_some(), "say how often to go through the data: --passes N"),
         ("--alphas", arguments.alphas, "leave it out: there are no dual variables"),
         ("--categorical", arguments.reading.categorical, "make columns of words with convert first"),
-        ("--scale", arguments.scale != ScalingKind::None, "scale the columns beforehand"),
+        ("--scale", arguments.named_scaling() != ScalingKind::None, "scale the columns beforehand"),
     ];
     refuse(&flags, "--stream")
 }

@@ -15,6 +15,7 @@ use maxmargin::{Control, Progress, Stop};
 use maxmargin_io::{CacheFile, CacheWriter, is_cache};
 
 use super::ending::{self, NOTHING_TO_WARM_START, Report, next_step};
+use super::labels;
 use super::memory::{find_reason, not_converged};
 use super::plan::{Plan, params};
 use crate::exit::ExitCode;
@@ -24,7 +25,8 @@ use crate::interrupt::{self, Phase};
 use crate::model_file;
 use crate::output::{self, Target};
 use crate::progress::{REDRAW, line};
-use crate::report::training::{Score, Trained, reached};
+use crate::report::score::Score;
+use crate::report::training::{Trained, reached};
 use crate::report::{self, counted, number};
 use crate::time_left::{Pace, about};
 
@@ -41,6 +43,9 @@ pub(super) fn run(plan: &mut Plan<'_>, reason: &str) -> Result<ExitCode, Failure
     };
     let read_seconds = started.elapsed().as_secs_f64();
     let (rows, columns) = (usize::try_from(file.rows()).unwrap_or(usize::MAX), file.columns());
+    if training.params().task.is_classification() {
+        labels::check_classes(arguments, file.classes(), rows)?;
+    }
     supports_blocks(training.params(), file.classes().len())?;
     let source = Counted::new(file);
     let mut watch = Watch::new(plan, &source);
@@ -83,11 +88,13 @@ pub(super) fn run(plan: &mut Plan<'_>, reason: &str) -> Result<ExitCode, Failure
         read_seconds,
         train_seconds,
         save_seconds: saved.seconds,
-        training: Score::Classes { rows, errors: training_errors.unwrap_or(0) },
+        training: Score::Counted { rows, errors: training_errors.unwrap_or(0) },
         test: None,
         notes,
         warnings,
         reason: find_reason(&model).or_else(|| Some(format!("out of core: {reason}"))),
+        choice: None,
+        deviation: None,
         model_file: saved.file.clone(),
         picture: None,
         alphas: false,

@@ -149,14 +149,14 @@ fn keeper(arguments: &Train, read: &[&Path], words: Words) -> Result<Option<Keep
 fn picture(arguments: &Train, origin: &Origin, read: &[&Path]) -> Result<Option<Drawing>, Failure> {
     let by_itself = origin.is_built_in() && arguments.output.is_none() && !arguments.json && !arguments.quiet;
     let (path, asked) = match &arguments.plot {
-        Some(_) if arguments.task == TaskKind::Regression => {
+        Some(_) if arguments.task() == TaskKind::Regression => {
             return Err(Failure::new(
                 "a picture shows the regions of classes, and a regression has none",
                 "leave out --plot",
             ));
         }
         Some(path) => (path.clone(), true),
-        None if by_itself && arguments.task != TaskKind::Regression => (with_extension(&origin.stem(), "svg"), false),
+        None if by_itself && arguments.task() != TaskKind::Regression => (with_extension(&origin.stem(), "svg"), false),
         None if arguments.plot_columns.is_some() => {
             return Err(Failure::new(
                 "--plot-columns is of no use without a picture",
@@ -190,7 +190,7 @@ fn task(arguments: &Train) -> Result<Task, Failure> {
     let stray = |flag: &str, task: &str| {
         Err(Failure::new(format!("--{flag} goes with --task {task}"), format!("leave it out, or choose --task {task}")))
     };
-    match arguments.task {
+    match arguments.task() {
         TaskKind::Classification | TaskKind::OneClass | TaskKind::Svdd if arguments.epsilon.is_some() => {
             stray("epsilon", "regression")
         }
@@ -210,7 +210,7 @@ fn task(arguments: &Train) -> Result<Task, Failure> {
 
 /// What to train, not yet checked.
 pub(super) fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
-    let nu = arguments.nu.filter(|_| arguments.task == TaskKind::Classification);
+    let nu = arguments.nu.filter(|_| arguments.task() == TaskKind::Classification);
     let given = [arguments.c, arguments.c_over_n, arguments.lambda].iter().any(Option::is_some);
     if nu.is_some() && (given || arguments.hard || arguments.no_penalty) {
         return Err(Failure::new("--nu finds the penalty, which was given, too", "leave out one of the two"));
@@ -233,7 +233,7 @@ pub(super) fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
         bias: arguments.bias,
         solver: arguments.solver.0,
         multiclass: arguments.multiclass,
-        scaling: arguments.scale,
+        scaling: arguments.named_scaling(),
         positive: arguments.positive.as_deref().map(Label::new),
         class_weights: arguments.class_weights.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
         settings: Settings {
@@ -272,7 +272,10 @@ pub(in crate::commands) fn check_share(share: f64) -> Result<(), Failure> {
     if share > 0.0 && share < 1.0 {
         return Ok(());
     }
-    Err(maxmargin::Error::parameter("holdout", share, "above 0 and below 1").into())
+    let error = maxmargin::Error::parameter("holdout", share, "above 0 and below 1");
+    let is_percentage = share >= 1.0 && share < 100.0;
+    let in_parts = if is_percentage { format!("; for {share} % write {}", share / 100.0) } else { String::new() };
+    Err(Failure::new(error.to_string(), error.help() + &in_parts))
 }
 
 fn seconds(name: &'static str, value: f64) -> Result<Duration, Failure> {

@@ -394,9 +394,10 @@ impl Report for Streamed<'_> {
             page.line("certificate", &format!("none: {why}"));
         }
         if let Some(file) = &self.file {
-            page.line("model", file);
-            page.text(&format!("\nnext: maxmargin predict {file} NEW-DATA"));
+            page.exact("model", file);
         }
-        page.finish()
+        let next =
+            self.file.as_ref().map_or_else(String::new, |file| format!("\nnext: maxmargin predict {file} NEW-DATA\n"));
+        page.finish() + &next
     }
 }
