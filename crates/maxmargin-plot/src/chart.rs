@@ -2,7 +2,7 @@
 
 use maxmargin::certificate::Evidence;
 use maxmargin::error::listed;
-use maxmargin::kernel::{ChiSquare, KernelFunction, Laplacian, Polynomial, Rbf, Sigmoid};
+use maxmargin::kernel::{KernelFunction, Polynomial, Sigmoid};
 use maxmargin::model::{Model, Network};
 use maxmargin::problem::{Loss, Task};
 use maxmargin::training::Penalty;
@@ -335,11 +335,8 @@ fn kernel(kernel: &KernelFunction) -> String {
         KernelFunction::Sigmoid(Sigmoid { gamma, coef0 }) => {
             format!("{name} kernel (γ = {}, c = {})", short(*gamma), short(*coef0))
         }
-        KernelFunction::Rbf(Rbf { gamma })
-        | KernelFunction::Laplacian(Laplacian { gamma })
-        | KernelFunction::ChiSquare(ChiSquare { gamma }) => format!("{name} kernel (γ = {})", short(*gamma)),
         KernelFunction::Custom(_) => text::safe(&kernel.to_string()),
-        _ => format!("{name} kernel"),
+        _ => kernel.decay().map_or(format!("{name} kernel"), |gamma| format!("{name} kernel (γ = {})", short(gamma))),
     }
 }
 

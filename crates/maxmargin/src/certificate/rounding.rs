@@ -15,7 +15,7 @@
 
 use super::{Evidence, relative_gap};
 use crate::kernel::{Exponential, FAR_OUT, KernelFunction, Polynomial, Rbf, precise_sums};
-use crate::problem::{Decision, MarginProblem, RowLoss};
+use crate::problem::{Decision, MarginProblem};
 
 /// The largest (C.8) that is ignored, as a part of the primal. `verify` lets objectives differ by ten times as much.
 const HARMLESS: f64 = 1e-7;
@@ -122,15 +122,13 @@ impl Evidence {
 fn weights(problem: &MarginProblem<'_>, coefficients: &[f64], values: &[f64], bounds: &[f64]) -> Vec<f64> {
     let (loss, targets, costs) = (problem.row_loss(), problem.targets(), problem.costs());
     let slope = |i: usize| {
-        let either_side = [values[i] - bounds[i], values[i] + bounds[i]];
-        let slack = either_side.into_iter().map(|value| loss.slack(targets[i], value)).fold(0.0, f64::max);
-        match loss {
-            _ if !costs[i].is_finite() => 0.0,
-            RowLoss::Squared | RowLoss::SquaredEpsilon(_) => 2.0 * costs[i] * slack,
-            RowLoss::Logistic => costs[i] / (1.0 + (targets[i] * values[i] - bounds[i]).exp()),
-            RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass | RowLoss::Ball if slack > 0.0 => costs[i],
-            RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass | RowLoss::Ball => 0.0,
+        if !costs[i].is_finite() {
+            return 0.0;
         }
+        let either_side = [values[i] - bounds[i], values[i] + bounds[i]];
+        // A NaN counts as larger.
+        let steeper = |most: f64, slope: f64| if slope <= most { most } else { slope };
+        either_side.into_iter().map(|value| loss.slope(targets[i], costs[i], value).abs()).fold(0.0, steeper)
     };
     (0..values.len()).map(|i| coefficients[i].abs() + slope(i)).collect()
 }

@@ -96,7 +96,7 @@ fn highest(mut low: f64, mut high: f64, function: impl Fn(f64) -> f64) -> f64 {
 pub(crate) fn best_bias(problem: &MarginProblem<'_>, sums: &[f64]) -> f64 {
     let (loss, costs, targets) = (problem.row_loss(), problem.costs(), problem.targets());
     let slope = |b: f64| {
-        let rows = (0..sums.len()).map(|i| slope(loss, targets[i], costs[i], sums[i] + b));
+        let rows = (0..sums.len()).map(|i| loss.slope(targets[i], costs[i], sums[i] + b));
         problem.pull_on_bias() + rows.sum::<f64>()
     };
     let wanted = |i: usize| if loss == RowLoss::OneClass { -sums[i] } else { targets[i] - sums[i] };
@@ -110,18 +110,4 @@ pub(crate) fn best_bias(problem: &MarginProblem<'_>, sums: &[f64]) -> f64 {
         if slope(middle) < 0.0 { low = middle } else { high = middle }
     }
     0.5 * (low + high)
-}
-
-/// The slope of a row's cost at its decision value; at a corner, one of those between its two sides.
-fn slope(loss: RowLoss, target: f64, cost: f64, f: f64) -> f64 {
-    let slack = loss.slack(target, f);
-    match loss {
-        RowLoss::Hinge if slack > 0.0 => -target * cost,
-        RowLoss::Squared => -2.0 * target * cost * slack,
-        RowLoss::Epsilon(_) if slack > 0.0 => cost * (f - target).signum(),
-        RowLoss::SquaredEpsilon(_) => 2.0 * cost * slack * (f - target).signum(),
-        RowLoss::OneClass | RowLoss::Ball if slack > 0.0 => -cost,
-        RowLoss::Logistic => -target * cost / (1.0 + (target * f).exp()),
-        RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass | RowLoss::Ball => 0.0,
-    }
 }

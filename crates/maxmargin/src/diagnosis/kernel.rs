@@ -61,12 +61,7 @@ pub fn of_kernel(kernel: &KernelFunction, points: &Points, cost: Option<f64>) ->
 
 /// Whether γ of a kernel `exp(−γ d)` is far from where it tells rows apart.
 fn bandwidth(kernel: &KernelFunction, points: &Points, sample: &[usize]) -> Option<Finding> {
-    let gamma = match kernel {
-        KernelFunction::Rbf(kernel) => kernel.gamma,
-        KernelFunction::Laplacian(kernel) => kernel.gamma,
-        KernelFunction::ChiSquare(kernel) => kernel.gamma,
-        _ => return None,
-    };
+    let gamma = kernel.decay()?;
     let count = sample.len();
     let mut values = vec![0.0; count * count];
     kernel.block(points.rows(sample), points.rows(sample), &mut values);

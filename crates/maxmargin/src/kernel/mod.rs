@@ -157,6 +157,16 @@ impl KernelFunction {
         }
     }
 
+    /// γ of a kernel `exp(−γ d)`, where d is a distance of the rows.
+    pub fn decay(&self) -> Option<f64> {
+        match self {
+            KernelFunction::Rbf(Rbf { gamma })
+            | KernelFunction::Laplacian(Laplacian { gamma })
+            | KernelFunction::ChiSquare(ChiSquare { gamma }) => Some(*gamma),
+            _ => None,
+        }
+    }
+
     /// Whether this is the linear kernel, so that the model is a vector of weights.
     pub fn is_linear(&self) -> bool {
         matches!(self, KernelFunction::Linear(_))

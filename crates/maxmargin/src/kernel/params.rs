@@ -118,7 +118,58 @@ pub enum KernelParams {
     Custom(Custom),
 }
 
+/// The names of the kernels that users can write.
+pub(super) const NAMES: &str = "linear, polynomial, rbf, sigmoid, laplacian, chi-square, precomputed";
+
+/// The degree of a polynomial kernel that is not given.
+const DEGREE: u32 = 3;
+
 impl KernelParams {
+    /// The kernel of this name with its default parameters, and the keys that it takes in words.
+    pub(super) fn named(name: &str) -> Option<(Self, &'static str)> {
+        let gamma = Gamma::Scale;
+        Some(match name {
+            "linear" => (KernelParams::Linear, ""),
+            "polynomial" | "poly" => {
+                (KernelParams::Polynomial { gamma, coef0: 0.0, degree: DEGREE }, "gamma, coef0 or degree")
+            }
+            "rbf" | "gaussian" => (KernelParams::Rbf { gamma }, "gamma or sigma"),
+            "sigmoid" => (KernelParams::Sigmoid { gamma, coef0: 0.0 }, "gamma or coef0"),
+            "laplacian" => (KernelParams::Laplacian { gamma }, "gamma"),
+            "chi-square" | "chi2" => (KernelParams::ChiSquare { gamma }, "gamma"),
+            "precomputed" => (KernelParams::Precomputed, ""),
+            _ => return None,
+        })
+    }
+
+    /// γ, if the kernel has one.
+    pub fn gamma_mut(&mut self) -> Option<&mut Gamma> {
+        match self {
+            KernelParams::Polynomial { gamma, .. }
+            | KernelParams::Rbf { gamma }
+            | KernelParams::Sigmoid { gamma, .. }
+            | KernelParams::Laplacian { gamma }
+            | KernelParams::ChiSquare { gamma } => Some(gamma),
+            _ => None,
+        }
+    }
+
+    /// The constant c, if the kernel has one.
+    pub fn coef0_mut(&mut self) -> Option<&mut f64> {
+        match self {
+            KernelParams::Polynomial { coef0, .. } | KernelParams::Sigmoid { coef0, .. } => Some(coef0),
+            _ => None,
+        }
+    }
+
+    /// The degree q, if the kernel has one.
+    pub fn degree_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            KernelParams::Polynomial { degree, .. } => Some(degree),
+            _ => None,
+        }
+    }
+
     /// Checks the parameters, and finds γ from the training data where a rule was given.
     ///
     /// # Errors

@@ -8,6 +8,7 @@
 
 use std::str::FromStr;
 
+use super::params::NAMES;
 use super::{Gamma, KernelParams};
 use crate::error::{Error, quoted};
 
@@ -16,11 +17,6 @@ const LONGEST: usize = 2000;
 
 /// The deepest nesting of parentheses that is read.
 const DEEPEST: usize = 20;
-
-/// The degree of a polynomial kernel that is not given.
-const DEGREE: u32 = 3;
-
-const NAMES: &str = "linear, polynomial, rbf, sigmoid, laplacian, chi-square, precomputed";
 
 /// Reads a kernel: a name with its parameters, or sums, products and multiples of such.
 ///
@@ -218,17 +214,8 @@ impl<'a> Parser<'a> {
     fn named(&mut self) -> Result<KernelParams, Error> {
         let start = self.place;
         let name = self.word();
-        let (mut kernel, keys) = match name {
-            "linear" => (KernelParams::Linear, ""),
-            "polynomial" | "poly" => {
-                (KernelParams::Polynomial { gamma: Gamma::Scale, coef0: 0.0, degree: DEGREE }, "gamma, coef0 or degree")
-            }
-            "rbf" | "gaussian" => (KernelParams::Rbf { gamma: Gamma::Scale }, "gamma or sigma"),
-            "sigmoid" => (KernelParams::Sigmoid { gamma: Gamma::Scale, coef0: 0.0 }, "gamma or coef0"),
-            "laplacian" => (KernelParams::Laplacian { gamma: Gamma::Scale }, "gamma"),
-            "chi-square" | "chi2" => (KernelParams::ChiSquare { gamma: Gamma::Scale }, "gamma"),
-            "precomputed" => (KernelParams::Precomputed, ""),
-            _ => return Err(self.fault(start, name, "a kernel", &format!("the kernels are {NAMES}"))),
+        let Some((mut kernel, keys)) = KernelParams::named(name) else {
+            return Err(self.fault(start, name, "a kernel", &format!("the kernels are {NAMES}")));
         };
         if self.accept('(') && !self.accept(')') {
             let mut seen = Vec::new();
@@ -264,38 +251,30 @@ impl<'a> Parser<'a> {
         }
         seen.push(key);
         let equals = |parser: &mut Self| if parser.accept('=') { Ok(()) } else { Err(parser.unexpected("\"=\"")) };
-        match (kernel, key) {
-            (KernelParams::Rbf { gamma }, "sigma") => {
-                equals(self)?;
-                *gamma = Gamma::Sigma(self.number("a number")?);
-            }
-            (
-                KernelParams::Polynomial { gamma, .. }
-                | KernelParams::Rbf { gamma }
-                | KernelParams::Sigmoid { gamma, .. }
-                | KernelParams::Laplacian { gamma }
-                | KernelParams::ChiSquare { gamma },
-                "gamma",
-            ) => {
-                equals(self)?;
-                *gamma = self.gamma()?;
-            }
-            (KernelParams::Polynomial { coef0, .. } | KernelParams::Sigmoid { coef0, .. }, "coef0") => {
-                equals(self)?;
-                *coef0 = self.number("a number")?;
-            }
-            (KernelParams::Polynomial { degree, .. }, "degree") => {
-                equals(self)?;
-                self.peek();
-                let start = self.place;
-                let text = self.number_text();
-                *degree = text.parse().map_err(|_| {
-                    self.fault(start, text, "a whole number from 1 to 100", "write a degree such as degree=2")
-                })?;
-            }
-            _ => return Err(self.fault(start, key, keys, EXAMPLE)),
+        if let (KernelParams::Rbf { gamma }, "sigma") = (&mut *kernel, key) {
+            equals(self)?;
+            *gamma = Gamma::Sigma(self.number("a number")?);
+        } else if let (Some(gamma), "gamma") = (kernel.gamma_mut(), key) {
+            equals(self)?;
+            *gamma = self.gamma()?;
+        } else if let (Some(coef0), "coef0") = (kernel.coef0_mut(), key) {
+            equals(self)?;
+            *coef0 = self.number("a number")?;
+        } else if let (Some(degree), "degree") = (kernel.degree_mut(), key) {
+            equals(self)?;
+            *degree = self.degree()?;
+        } else {
+            return Err(self.fault(start, key, keys, EXAMPLE));
         }
         Ok(())
+    }
+
+    fn degree(&mut self) -> Result<u32, Error> {
+        self.peek();
+        let start = self.place;
+        let text = self.number_text();
+        let fault = |_| self.fault(start, text, "a whole number from 1 to 100", "write a degree such as degree=2");
+        text.parse().map_err(fault)
     }
 
     fn gamma(&mut self) -> Result<Gamma, Error> {

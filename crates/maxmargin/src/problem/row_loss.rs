@@ -94,6 +94,20 @@ impl RowLoss {
         }
     }
 
+    /// The slope of `Cℓ` at f; at a corner, one of those between its two sides.
+    pub(crate) fn slope(self, target: f64, cost: f64, f: f64) -> f64 {
+        let slack = self.slack(target, f);
+        match self {
+            RowLoss::Hinge if slack > 0.0 => -target * cost,
+            RowLoss::Squared => -2.0 * target * cost * slack,
+            RowLoss::Epsilon(_) if slack > 0.0 => cost * (f - target).signum(),
+            RowLoss::SquaredEpsilon(_) => 2.0 * cost * slack * (f - target).signum(),
+            RowLoss::OneClass | RowLoss::Ball if slack > 0.0 => -cost,
+            RowLoss::Logistic => -target * cost / (1.0 + (target * f).exp()),
+            RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass | RowLoss::Ball => 0.0,
+        }
+    }
+
     /// The last column of (R.1).
     pub(crate) fn dual_term(self, coefficient: f64, target: f64, cost: f64) -> f64 {
         match self {
