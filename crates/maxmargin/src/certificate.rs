@@ -437,12 +437,8 @@ fn dual_violation(problem: &MarginProblem<'_>, products: &[f64], alpha: &[f64]) 
             problem::violation(coupling, &signs, upper, &alpha, gradient)
         }
         _ => {
-            let linear = |i: usize| match loss {
-                RowLoss::OneClass => 0.0,
-                RowLoss::Ball => -problem.targets()[i],
-                _ => -1.0,
-            };
-            let gradient = |i: usize| signs[i] * products[i] + loss.ridge(costs[i]) * alpha[i] + linear(i); // that of (P.2)
+            let margin = |i: usize| loss.side(problem.targets()[i]).1;
+            let gradient = |i: usize| signs[i] * products[i] + loss.ridge(costs[i]) * alpha[i] - margin(i); // that of (P.2)
             problem::violation(coupling, signs, upper, alpha, gradient)
         }
     };

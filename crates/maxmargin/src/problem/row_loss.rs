@@ -55,6 +55,17 @@ pub(crate) struct Pull {
 }
 
 impl RowLoss {
+    /// The sign and the margin of a loss with one side: it costs nothing where `sign · f ≥ margin`. Both of a tube are meaningless.
+    #[inline]
+    pub(crate) fn side(self, target: f64) -> (f64, f64) {
+        match self {
+            RowLoss::OneClass => (1.0, 0.0),
+            RowLoss::Ball => (1.0, target),
+            RowLoss::Hinge | RowLoss::Squared | RowLoss::Logistic => (target, 1.0),
+            RowLoss::Epsilon(_) | RowLoss::SquaredEpsilon(_) => (0.0, 0.0),
+        }
+    }
+
     /// Whether the loss has a slope everywhere. The others are smoothed by (R.3).
     pub(crate) fn is_smooth(self) -> bool {
         !matches!(self, RowLoss::Hinge | RowLoss::Epsilon(_) | RowLoss::OneClass | RowLoss::Ball)
@@ -266,9 +277,10 @@ impl RowLoss {
     pub(crate) fn row(self, target: f64, cost: f64, f: f64, centre: f64, sharpness: f64) -> Row {
         let pull = self.pull(target, cost, f, centre, sharpness);
         let loss = cost * self.value(target, f);
-        let dual_term = match self.is_smooth() {
-            true => loss + pull.coefficient * f, // (R.4)
-            false => self.dual_term(pull.coefficient, target, cost),
+        let dual_term = if self.is_smooth() {
+            loss + pull.coefficient * f // (R.4)
+        } else {
+            self.dual_term(pull.coefficient, target, cost)
         };
         Row { pull, loss, dual_term }
     }

@@ -22,11 +22,7 @@ pub(crate) fn step(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, squa
     match loss {
         RowLoss::Hinge | RowLoss::Squared | RowLoss::OneClass | RowLoss::Ball => {
             let (ridge, upper) = (loss.ridge(cost), loss.bound(cost));
-            let (sign, margin) = match loss {
-                RowLoss::OneClass => (1.0, 0.0),
-                RowLoss::Ball => (1.0, target),
-                _ => (target, 1.0),
-            };
+            let (sign, margin) = loss.side(target);
             let alpha = sign * old;
             let slope = sign * f - margin + ridge * alpha;
             let at_bound = alpha <= 0.0 && slope >= 0.0 || alpha >= upper && slope <= 0.0;
