@@ -171,7 +171,7 @@ pub fn certify(problem: &MarginProblem<'_>, solution: &Solution, tolerance: f64)
         Some(values) => Cow::Borrowed(values),
         None => Cow::Owned(decision_values(problem, &solution.decision)),
     };
-    let Mended { clipped, balanced, infeasibility } = feasible(problem, alpha);
+    let FeasibleAlpha { clipped, balanced, infeasibility } = feasible(problem, alpha);
     let norm = squared_norm(problem, &solution.decision, &values);
     let mut parts = dual_parts(problem, solution, &values, &clipped);
     let (violation, losses) = (parts.violation, parts.losses);
@@ -308,7 +308,7 @@ fn why_not(problem: &MarginProblem<'_>, solution: &Solution) -> Option<String> {
 }
 
 /// A feasible point made from a solver's α.
-struct Mended<'a> {
+struct FeasibleAlpha<'a> {
     /// α clipped to its bounds.
     clipped: Cow<'a, [f64]>,
     /// `clipped`, scaled until both classes have the same sum; `None` where no explicit bias asks for it, or the sums are equal.
@@ -318,7 +318,7 @@ struct Mended<'a> {
 }
 
 /// α clipped to its bounds and, with an explicit bias, balanced.
-fn feasible<'a>(problem: &MarginProblem<'_>, alpha: &'a [f64]) -> Mended<'a> {
+fn feasible<'a>(problem: &MarginProblem<'_>, alpha: &'a [f64]) -> FeasibleAlpha<'a> {
     let (signs, targets, costs, loss) = (problem.signs(), problem.targets(), problem.costs(), problem.row_loss());
     let clip = |i: usize| signs[i] * loss.clipped(alpha[i] * signs[i], targets[i], costs[i]);
     let off = problem
@@ -338,7 +338,7 @@ fn feasible<'a>(problem: &MarginProblem<'_>, alpha: &'a [f64]) -> Mended<'a> {
         // A difference of rounding alone is left as it is.
         balanced = (difference > 1e-13 * size).then_some(scaled);
     }
-    Mended { clipped, balanced, infeasibility }
+    FeasibleAlpha { clipped, balanced, infeasibility }
 }
 
 /// ‖w‖² of the decision function, the folded bias included.

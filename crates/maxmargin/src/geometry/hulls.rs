@@ -63,7 +63,7 @@ pub fn nearest_points(
         start: start(problem.signs(), most)?,
     })?;
     let enough = |low: f64, high: f64| high - low <= settings.tolerance() * high;
-    let Found { weights, distance, at_least, stop, .. } = search(dual, most, enough, settings, control)?;
+    let HullSearch { weights, distance, at_least, stop, .. } = search(dual, most, enough, settings, control)?;
     let rows = |wanted: f64| {
         let of_class = (0..n).filter(|&i| weights[i] > 0.0 && problem.signs()[i] == wanted);
         of_class.map(|i| (problem.rows()[i], weights[i])).collect()
@@ -103,7 +103,7 @@ pub(crate) fn check_separable(
     let (linear, upper, ridge) = (vec![0.0; n], vec![1.0; n], vec![0.0; n]);
     let rows = problem.rows().to_vec();
     let dual = DualProblem::new(DualParts { gram, rows, signs, linear, upper, ridge, coupling, start })?;
-    let Found { weights, distance, meet, .. } = search(dual, 1.0, |low, _| low > 0.0, settings, control)?;
+    let HullSearch { weights, distance, meet, .. } = search(dual, 1.0, |low, _| low > 0.0, settings, control)?;
     if !meet {
         return Ok(());
     }
@@ -143,7 +143,7 @@ impl Kernel for Turned<'_> {
 }
 
 /// What a search ended with.
-struct Found {
+struct HullSearch {
     /// a of (G.1) or (G.2).
     weights: Vec<f64>,
     /// The distance at these weights.
@@ -162,7 +162,7 @@ fn search(
     enough: impl Fn(f64, f64) -> bool,
     settings: &Settings,
     control: &mut dyn Control,
-) -> Result<Found, Error> {
+) -> Result<HullSearch, Error> {
     let size = dual.diagonal().into_iter().fold(0.0, f64::max);
     let mut tolerance = 1e-2 * size;
     loop {
@@ -177,7 +177,7 @@ fn search(
         if meet || ended || enough(at_least, distance) {
             // Both are one number in exact arithmetic: rounding must not turn them round.
             let at_least = if meet { 0.0 } else { at_least.min(distance) };
-            return Ok(Found { weights: alpha, distance, at_least, meet, stop });
+            return Ok(HullSearch { weights: alpha, distance, at_least, meet, stop });
         }
         dual = dual.with_start(alpha)?;
         tolerance *= 0.1;

@@ -9,7 +9,7 @@ use crate::workers::Workers;
 
 /// Rows less their centre.
 #[derive(Clone, Debug)]
-struct Moved {
+struct CentredRows {
     centre: Centre,
     matrix: Matrix,
 }
@@ -78,7 +78,7 @@ fn sees_differences(kernel: &KernelFunction) -> bool {
 #[derive(Clone, Debug)]
 pub struct Points {
     matrix: Matrix,
-    moved: Option<Moved>,
+    moved: Option<CentredRows>,
     folded: bool,
     squared_norms: Vec<f64>,
     numbers: Option<Vec<usize>>,
@@ -99,7 +99,7 @@ impl Points {
 
     /// [`Points::by`] with a centre subtracted, for a kernel that depends on differences alone.
     pub(crate) fn around(workers: &Workers, matrix: Matrix, folded: bool, centre: Option<Centre>) -> Self {
-        let moved = centre.map(|centre| Moved { matrix: centre.moved(&matrix), centre });
+        let moved = centre.map(|centre| CentredRows { matrix: centre.moved(&matrix), centre });
         let constant = if folded { 1.0 } else { 0.0 };
         let mut squared_norms = vec![constant; matrix.rows()];
         // A model that needs no entries keeps rows without columns.

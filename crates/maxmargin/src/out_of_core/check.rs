@@ -46,7 +46,7 @@ fn range(part: usize, parts: usize, rows: usize) -> Range<usize> {
 
 /// A machine whose gap was computed.
 #[derive(Clone, Debug)]
-pub(super) struct Looked {
+pub(super) struct GapResult {
     /// `Σ c_i x_i` and `Σ c_i` of the balanced coefficients.
     combined: Direction,
     balance: Balance,
@@ -58,7 +58,7 @@ pub(super) struct Looked {
     pub(super) gap: f64,
 }
 
-impl Looked {
+impl GapResult {
     pub(super) fn relative_gap(&self) -> f64 {
         relative_gap(self.gap, self.primal)
     }
@@ -80,7 +80,7 @@ pub(super) fn look<S: BlockSource>(
     terms: &Terms,
     climbs: &[&Climb],
     mut poll: impl FnMut() -> ControlFlow<Stop>,
-) -> Result<ControlFlow<Stop, Vec<Looked>>, BlockError<S::Error>> {
+) -> Result<ControlFlow<Stop, Vec<GapResult>>, BlockError<S::Error>> {
     let columns = visits.source.columns();
     let balances: Vec<Balance> = climbs.iter().map(|climb| climb.balance(terms)).collect();
     // After a pass the multiplier is the b of the last sweep.
@@ -149,7 +149,7 @@ pub(super) fn look<S: BlockSource>(
         let (primal, averaged, bias) = best;
         let dual = all.dual_terms - 0.5 * square(&all.combined.weights, all.combined.bias);
         let (combined, balance) = (all.combined, balances[m]);
-        found.push(Looked { combined, balance, averaged, bias, primal, gap: primal - dual });
+        found.push(GapResult { combined, balance, averaged, bias, primal, gap: primal - dual });
     }
     Ok(ControlFlow::Continue(found))
 }
@@ -195,7 +195,7 @@ impl Candidate<'_> {
         &self,
         visits: &Visits<'_, S>,
         climbs: &mut [Climb],
-        looked: &[Looked],
+        looked: &[GapResult],
         mut poll: impl FnMut() -> ControlFlow<Stop>,
     ) -> Result<ControlFlow<Stop, Certified>, BlockError<S::Error>> {
         let columns = if self.loss == Loss::Logistic { visits.source.columns() } else { 0 };
@@ -247,7 +247,7 @@ impl Candidate<'_> {
         block: &Block,
         range: Range<usize>,
         climbs: &[Climb],
-        looked: &[Looked],
+        looked: &[GapResult],
         part: &mut Part,
     ) {
         let (terms, loss) = (self.terms, self.loss);
@@ -287,7 +287,7 @@ impl Candidate<'_> {
         }
     }
 
-    fn certificate(&self, climb: &Climb, looked: &Looked, sums: &RowSums) -> Certificate {
+    fn certificate(&self, climb: &Climb, looked: &GapResult, sums: &RowSums) -> Certificate {
         let bias = looked.bias;
         let folded = |bias: f64| if self.terms.bias == Bias::Folded { bias * bias } else { 0.0 };
         let norm = dot(&climb.weights, &climb.weights) + folded(bias);

@@ -35,7 +35,7 @@ impl Terms {
 
 /// Sums over the coefficients of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Tally {
+pub(super) struct BlockSums {
     /// Σ −(C_iℓ)*(−c_i)
     pub(super) dual_terms: f64,
     /// Σ |c_i| of the negative and of the positive rows: `free` over coefficients between their bounds, `bounded` over those at the upper one.
@@ -43,8 +43,8 @@ pub(super) struct Tally {
     bounded: [f64; 2],
 }
 
-impl Tally {
-    fn add(&mut self, other: &Tally) {
+impl BlockSums {
+    fn add(&mut self, other: &BlockSums) {
         self.dual_terms += other.dual_terms;
         for side in 0..2 {
             self.free[side] += other.free[side];
@@ -66,7 +66,7 @@ impl Balance {
     pub(super) const NONE: Balance = Balance { heavier: 0.0, free: 1.0, bounded: 1.0 };
 
     /// Coefficients between their bounds are scaled first, because those at a bound most likely belong there.
-    fn of(tally: &Tally) -> Self {
+    fn of(tally: &BlockSums) -> Self {
         let mass = |side: usize| tally.free[side] + tally.bounded[side];
         let excess = mass(1) - mass(0);
         let side = usize::from(excess > 0.0);
@@ -114,7 +114,7 @@ pub(super) struct Climb {
     /// S of (DA.2)
     pub(super) sum: f64,
     /// The sums of each block; `None` before the block was first visited.
-    pub(super) tallies: Vec<Option<Tally>>,
+    pub(super) tallies: Vec<Option<BlockSums>>,
     /// The mean of w, and of the bias, over the groups of this pass (OC.3).
     pub(super) average: Vec<f64>,
     pub(super) average_bias: f64,
@@ -181,8 +181,8 @@ impl Climb {
         dot(&self.weights, &self.weights) + folded
     }
 
-    fn tally(&self) -> Tally {
-        let mut all = Tally::default();
+    fn tally(&self) -> BlockSums {
+        let mut all = BlockSums::default();
         self.tallies.iter().flatten().for_each(|tally| all.add(tally));
         all
     }
@@ -209,10 +209,10 @@ impl Climb {
     }
 
     /// Targets and costs of a block's rows. The cost is 0 for rows that are not part of the machine's problem.
-    fn view(&self, terms: &Terms, block: &Block) -> View {
+    fn view(&self, terms: &Terms, block: &Block) -> TargetsAndCosts {
         let rows = (0..block.codes.len()).map(|row| self.row(terms, block, row).unwrap_or((0.0, 0.0)));
         let (targets, costs) = rows.unzip();
-        View { targets, costs }
+        TargetsAndCosts { targets, costs }
     }
 
     /// Balances the coefficients of a block.
@@ -251,13 +251,13 @@ impl Climb {
 }
 
 /// The targets and costs of a block's rows, as one machine sees them.
-struct View {
+struct TargetsAndCosts {
     targets: Vec<f64>,
     costs: Vec<f64>,
 }
 
-fn tally(terms: &Terms, coefficients: &[f64], view: &View) -> Tally {
-    let mut tally = Tally::default();
+fn tally(terms: &Terms, coefficients: &[f64], view: &TargetsAndCosts) -> BlockSums {
+    let mut tally = BlockSums::default();
     for ((&c, &target), &cost) in coefficients.iter().zip(&view.targets).zip(&view.costs) {
         if c == 0.0 {
             continue;
@@ -273,7 +273,7 @@ fn tally(terms: &Terms, coefficients: &[f64], view: &View) -> Tally {
 pub(super) struct Sweep<'m> {
     climb: &'m mut Climb,
     /// One for each block.
-    views: Vec<View>,
+    views: Vec<TargetsAndCosts>,
     /// The rows in the order of their visits: the block, and the row in it.
     order: Vec<(u32, u32)>,
 }

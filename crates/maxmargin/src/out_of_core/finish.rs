@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::check::{Candidate, Certified, Looked};
+use super::check::{Candidate, Certified, GapResult};
 use super::climb::{Climb, Terms};
 use super::scan::Scan;
 use super::source::{BlockError, BlockSource};
@@ -25,7 +25,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         mut self,
         terms: &Terms,
         mut climbs: Vec<Climb>,
-        looked: Vec<Option<Looked>>,
+        looked: Vec<Option<GapResult>>,
         scan: Scan,
     ) -> Result<FittedBlocks, BlockError<S::Error>> {
         let coding = self.visits.coding;
@@ -120,7 +120,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         &mut self,
         terms: &Terms,
         climbs: &mut [Climb],
-        mut looked: Vec<Option<Looked>>,
+        mut looked: Vec<Option<GapResult>>,
         pairings: &[Pairing],
     ) -> Result<ControlFlow<Stop, (Certified, Vec<f64>)>, BlockError<S::Error>> {
         if climbs.iter().any(|climb| climb.stop == Some(Stop::Interrupted)) {
@@ -147,7 +147,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
                 }
             }
         }
-        let looked: Vec<Looked> = looked.into_iter().flatten().collect();
+        let looked: Vec<GapResult> = looked.into_iter().flatten().collect();
         for (climb, looked) in climbs.iter_mut().zip(&looked) {
             if looked.averaged {
                 std::mem::swap(&mut climb.weights, &mut climb.average);

@@ -65,7 +65,7 @@ use crate::problem::{Bias, Norm, RowLoss};
 use crate::solver::SolverKind;
 use crate::training::{Penalty, Training, TrainingParams};
 use crate::workers::Workers;
-use check::{Looked, look};
+use check::{GapResult, look};
 use climb::{Climb, Sweep, Terms};
 use visit::{Coding, Visits};
 
@@ -201,7 +201,7 @@ impl Training {
             climbs.push(Climb::new(pairing, cost, rows, source.columns(), source.blocks()));
         }
         let begun = start.map_or(Ok(ControlFlow::Continue(())), |model| ascent.begin_at(model, &terms, &mut climbs))?;
-        let mut looked: Vec<Option<Looked>> = vec![None; climbs.len()];
+        let mut looked: Vec<Option<GapResult>> = vec![None; climbs.len()];
         let broken = match begun {
             ControlFlow::Break(stop) => Some(stop),
             ControlFlow::Continue(()) => ascent.climb(&terms, &mut climbs, &mut looked)?,
@@ -313,7 +313,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         &mut self,
         terms: &Terms,
         climbs: &mut [Climb],
-        looked: &mut [Option<Looked>],
+        looked: &mut [Option<GapResult>],
     ) -> Result<Option<Stop>, BlockError<S::Error>> {
         let settings = &self.training.params().settings;
         let target = settings.gap.or(settings.tolerance).unwrap_or(crate::solver::Settings::GAP);
@@ -402,7 +402,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         terms: &Terms,
         climbs: &[Climb],
         which: &[usize],
-    ) -> Result<ControlFlow<Stop, Vec<Looked>>, BlockError<S::Error>> {
+    ) -> Result<ControlFlow<Stop, Vec<GapResult>>, BlockError<S::Error>> {
         if which.is_empty() {
             return Ok(ControlFlow::Continue(Vec::new()));
         }

@@ -46,7 +46,7 @@ pub(super) struct Block<T> {
     /// `K_kk + ridge_k`, in the precision of the kernel values.
     diagonal: Vec<f32>,
     /// One for each sum held fixed; only the first is used where there is one sum or none.
-    ways: [Ways; 2],
+    ways: [OpenDirections; 2],
     /// Whether there are two sums.
     by_sign: bool,
 }
@@ -54,7 +54,7 @@ pub(super) struct Block<T> {
 /// Where each coefficient of a sum can go. One that grows gains `v + up`, one that shrinks `down − v`: both contain its kink, and are −∞
 /// where it cannot go or belongs to the other sum.
 #[derive(Default)]
-struct Ways {
+struct OpenDirections {
     up: Vec<f64>,
     down: Vec<f64>,
 }
@@ -221,7 +221,7 @@ impl<T: Real> Block<T> {
     pub(super) fn violation(&mut self, coupling: Coupling) -> f64 {
         self.find_ways(coupling);
         let ([first, second], value) = (&self.ways, &self.value);
-        let most = |ways: &Ways| {
+        let most = |ways: &OpenDirections| {
             let top = |most: f64, k: usize| most.max(value[k] + ways.up[k]);
             let bottom = |most: f64, k: usize| most.max(ways.down[k] - value[k]);
             ((0..self.size).fold(f64::NEG_INFINITY, top), (0..self.size).fold(f64::NEG_INFINITY, bottom))
@@ -239,7 +239,7 @@ impl<T: Real> Block<T> {
 
     /// m of (P.9): half of how far the two sums' levels of v are apart, from where coefficients can go as of the last [`Block::violation`].
     pub(super) fn margin(&self) -> f64 {
-        let level = |ways: &Ways| {
+        let level = |ways: &OpenDirections| {
             let top = (0..self.size).fold(f64::NEG_INFINITY, |most, k| most.max(self.value[k] + ways.up[k]));
             let bottom = (0..self.size).fold(f64::NEG_INFINITY, |most, k| most.max(ways.down[k] - self.value[k]));
             0.5 * (top - bottom)
@@ -247,7 +247,7 @@ impl<T: Real> Block<T> {
         0.5 * (level(&self.ways[0]) - level(&self.ways[1]))
     }
 
-    /// Computes the [`Ways`] of all coefficients.
+    /// Computes the [`OpenDirections`] of all coefficients.
     fn find_ways(&mut self, coupling: Coupling) {
         self.by_sign = coupling == Coupling::BySign;
         let sums = if self.by_sign { 2 } else { 1 };

@@ -7,7 +7,7 @@ use crate::problem::{Bias, Direction, LinearProblem, Passes, RowLoss, dot};
 pub(crate) const HUGE: f64 = 1e250;
 
 /// The primal objective and the gap at a point, from a pass over all rows.
-pub(super) struct Looked {
+pub(super) struct GapResult {
     pub(super) primal: f64,
     pub(super) gap: f64,
 }
@@ -85,7 +85,7 @@ impl<'p, 'a> Check<'p, 'a> {
     }
 
     /// Primal and gap at the feasible coefficients.
-    pub(super) fn at(&mut self, climb: &Climb) -> Looked {
+    pub(super) fn at(&mut self, climb: &Climb) -> GapResult {
         let problem = self.problem;
         let end = self.end(climb);
         let End { point, coefficients, values } = &end;
@@ -95,7 +95,7 @@ impl<'p, 'a> Check<'p, 'a> {
         let primal = 0.5 * norm + problem.pull_on_bias * bias + problem.losses(values);
         let gap = primal - (problem.dual_terms(coefficients) - 0.5 * norm);
         self.last = Some(end);
-        Looked { primal, gap }
+        GapResult { primal, gap }
     }
 
     /// The violation of the optimality conditions at the feasible coefficients.

@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 use super::check::{Check, Climb, End};
-use super::teams::{GROUP, Place, Round, Seen, Teams};
+use super::teams::{GROUP, LanePoint, Round, SweepSums, Teams};
 use crate::control::{Control, Progress, Stop};
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::problem::{Bias, Direction, LinearProblem, RowLoss};
@@ -119,7 +119,7 @@ const MANY_VISITORS: usize = 2;
 /// The machines that climb side by side.
 struct Lanes<const L: usize> {
     /// w and S of (DA.2)
-    at: Place<L>,
+    at: LanePoint<L>,
     /// b of (DA.2)
     multipliers: [f64; L],
     /// ρ of (DA.2), of each machine
@@ -148,7 +148,7 @@ struct Lane {
     /// The primal objective when it was last computed, and what the sweep had seen of the gap; infinite before.
     primal: f64,
     gap_at_primal: f64,
-    seen: Seen,
+    seen: SweepSums,
 }
 
 impl<const L: usize> Lanes<L> {
@@ -156,7 +156,7 @@ impl<const L: usize> Lanes<L> {
         let shared = &problems[0];
         let mean_square = mean_square(shared).max(f64::MIN_POSITIVE);
         let mut lanes = Lanes {
-            at: Place { weights: vec![[0.0; L]; shared.columns()], sums: [0.0; L] },
+            at: LanePoint { weights: vec![[0.0; L]; shared.columns()], sums: [0.0; L] },
             multipliers: [0.0; L],
             strengths: match shared.bias {
                 Bias::Explicit => [LEAST_STRENGTH * mean_square; L],
@@ -204,7 +204,7 @@ impl<const L: usize> Lanes<L> {
     /// One machine taken out of the lanes, to go on alone.
     fn alone(&self, number: usize) -> Lanes<1> {
         Lanes {
-            at: Place {
+            at: LanePoint {
                 weights: self.at.weights.iter().map(|weights| [weights[number]]).collect(),
                 sums: [self.at.sums[number]],
             },
@@ -271,7 +271,7 @@ impl<const L: usize> Lanes<L> {
         let mut teams = Teams::new(problems);
         while self.lanes[..problems.len()].iter().any(|lane| lane.ended.is_none()) {
             let whole = self.lanes.map(|lane| lane.left_out == 0);
-            self.lanes.iter_mut().for_each(|lane| lane.seen = Seen::default());
+            self.lanes.iter_mut().for_each(|lane| lane.seen = SweepSums::default());
             let mut runs: Vec<u32> = (0..active.len().div_ceil(RUN) as u32).collect();
             runs.shuffle(&mut random);
             for runs in runs.chunks(RUNS_A_GROUP * teams.groups_a_round()) {
@@ -341,7 +341,7 @@ impl<const L: usize> Lanes<L> {
         settings: &Settings,
         whole: bool,
     ) {
-        let Lane { left_out, seen: Seen { violation, gap, moved, size }, .. } = self.lanes[number];
+        let Lane { left_out, seen: SweepSums { violation, gap, moved, size }, .. } = self.lanes[number];
         if violation == f64::INFINITY {
             return self.end(number, Stop::Diverged);
         }

@@ -25,7 +25,7 @@ use crate::workers::Workers;
 
 /// The point of each machine.
 #[derive(Clone)]
-pub(super) struct Place<const L: usize> {
+pub(super) struct LanePoint<const L: usize> {
     /// w, `[column][machine]`
     pub(super) weights: Vec<[f64; L]>,
     /// S of (DA.2)
@@ -37,7 +37,7 @@ type Columns<const L: usize> = [[f64; L]];
 
 /// What a sweep has measured for a machine.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(super) struct SweepSums {
     pub(super) violation: f64,
     pub(super) gap: f64,
     /// The sum of the squares of all changes, and that of all coefficients.
@@ -45,8 +45,8 @@ pub(super) struct Seen {
     pub(super) size: f64,
 }
 
-impl Seen {
-    pub(super) fn join(&mut self, other: &Seen) {
+impl SweepSums {
+    pub(super) fn join(&mut self, other: &SweepSums) {
         self.violation = self.violation.max(other.violation);
         self.gap += other.gap;
         self.moved += other.moved;
@@ -70,7 +70,7 @@ pub(super) struct Round<'r, 'a, const L: usize> {
 }
 
 /// A row whose coefficients have moved, and their new values.
-pub(super) struct Moved<const L: usize> {
+pub(super) struct MovedRow<const L: usize> {
     pub(super) place: u32,
     pub(super) coefficients: [f64; L],
 }
@@ -78,11 +78,11 @@ pub(super) struct Moved<const L: usize> {
 /// A team: it visits some rows, one after the other, on its own copy of w.
 pub(super) struct Team<const L: usize> {
     places: Vec<u32>,
-    at: Place<L>,
-    pub(super) seen: [Seen; L],
+    at: LanePoint<L>,
+    pub(super) seen: [SweepSums; L],
     /// ΔH of (DA.4)
     heights: [f64; L],
-    pub(super) moved: Vec<Moved<L>>,
+    pub(super) moved: Vec<MovedRow<L>>,
     /// Rows that a machine leaves out from now on.
     pub(super) left_out: Vec<(u32, u8)>,
 }
@@ -114,8 +114,8 @@ impl<const L: usize> Teams<L> {
         let (count, groups) = if pays { (2, groups) } else { (1, 1) };
         let team = || Team {
             places: Vec::new(),
-            at: Place { weights: Vec::new(), sums: [0.0; L] },
-            seen: [Seen::default(); L],
+            at: LanePoint { weights: Vec::new(), sums: [0.0; L] },
+            seen: [SweepSums::default(); L],
             heights: [0.0; L],
             moved: Vec::new(),
             left_out: Vec::new(),
@@ -145,7 +145,7 @@ impl<const L: usize> Teams<L> {
     }
 
     /// Takes the steps of a round.
-    pub(super) fn visit(&mut self, round: &Round<'_, '_, L>, rows: &impl StoredRows, at: &mut Place<L>) {
+    pub(super) fn visit(&mut self, round: &Round<'_, '_, L>, rows: &impl StoredRows, at: &mut LanePoint<L>) {
         if let [team] = &mut self.teams[..] {
             // A single team needs no copy.
             std::mem::swap(&mut team.at, at);
@@ -165,7 +165,7 @@ impl<const L: usize> Teams<L> {
     }
 
     /// Joins the changes of both teams with the t of (DA.4), and brings both teams to that point.
-    fn join(&mut self, round: &Round<'_, '_, L>, workers: &Workers, at: &mut Place<L>) {
+    fn join(&mut self, round: &Round<'_, '_, L>, workers: &Workers, at: &mut LanePoint<L>) {
         let parts = workers.map_chunks(at.weights.len(), COLUMNS_A_CHUNK, |range| {
             let (mut along, mut squares) = ([0.0; L], [0.0; L]);
             for column in range {
@@ -239,7 +239,7 @@ impl<const L: usize> Team<L> {
         let loss = shared.loss;
         let curvatures_of_bias = if shared.bias == Bias::Explicit { round.strengths } else { [0.0; L] };
         // Local copies: the teams lie side by side in memory, and writing there at each row would make them wait for each other.
-        let (mut seen_by, mut heights, mut sums) = ([Seen::default(); L], [0.0; L], self.at.sums);
+        let (mut seen_by, mut heights, mut sums) = ([SweepSums::default(); L], [0.0; L], self.at.sums);
         let (mut moved, mut left_out) = (std::mem::take(&mut self.moved), std::mem::take(&mut self.left_out));
         moved.clear();
         left_out.clear();
@@ -290,7 +290,7 @@ impl<const L: usize> Team<L> {
             }
             if moves {
                 rows.add_lanes(row, &changes, weights);
-                moved.push(Moved { place, coefficients });
+                moved.push(MovedRow { place, coefficients });
             }
         }
         (self.seen, self.heights, self.at.sums) = (seen_by, heights, sums);
@@ -351,7 +351,7 @@ mod tests {
             for (team, end) in teams.teams.iter_mut().zip(ends) {
                 team.at.weights = end.map(|weight| [weight]).to_vec();
                 team.heights = [0.5 * height];
-                team.moved = vec![Moved { place: 0, coefficients: [1.0] }];
+                team.moved = vec![MovedRow { place: 0, coefficients: [1.0] }];
             }
             let round = Round {
                 problems: &problems,
@@ -361,7 +361,7 @@ mod tests {
                 visitors: &[1],
                 outward: [f64::INFINITY],
             };
-            let mut at = Place { weights: vec![[1.0], [1.0]], sums: [0.0] };
+            let mut at = LanePoint { weights: vec![[1.0], [1.0]], sums: [0.0] };
             teams.join(&round, problems[0].workers, &mut at);
             assert!(teams.teams.iter().all(|team| team.at.weights == at.weights), "every team is there");
             ([at.weights[0][0], at.weights[1][0]], teams.teams[0].moved[0].coefficients[0])

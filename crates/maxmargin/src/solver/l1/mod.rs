@@ -131,7 +131,7 @@ enum Model {
 }
 
 /// What a pass found at a point.
-struct Found {
+struct PassResult {
     /// r of (L1.2), and Σ c_i.
     products: Direction,
     /// F
@@ -139,7 +139,7 @@ struct Found {
     sums: RowSums,
 }
 
-impl Found {
+impl PassResult {
     fn is_finite(&self) -> bool {
         self.primal.is_finite() && self.products.is_finite()
     }
@@ -256,10 +256,10 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// A pass at the point, or a whole direction further.
-    fn look(&mut self, direction: Option<&Direction>) -> Found {
+    fn look(&mut self, direction: Option<&Direction>) -> PassResult {
         let Advanced { combined: products, sums, .. } = self.passes.advance(&mut self.state, direction);
         let primal = self.norm(&self.point) + sums.losses; // (L1.1)
-        Found { products, primal, sums }
+        PassResult { products, primal, sums }
     }
 
     /// ‖w‖₁, a folded bias included.
@@ -269,7 +269,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// (L1.2)
-    fn violation(&self, found: &Found) -> f64 {
+    fn violation(&self, found: &PassResult) -> f64 {
         let of_bias = match self.problem.bias {
             Bias::Explicit => found.products.bias.abs(),
             Bias::Folded => quadratic::violation(self.point.bias, -found.products.bias, 1.0),
@@ -280,7 +280,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// What the gap is at least: the dual along c is concave, so it lies below its tangent.
-    fn least_gap(&self, found: &Found) -> f64 {
+    fn least_gap(&self, found: &PassResult) -> f64 {
         let largest = largest_product(self.problem.bias, &found.products);
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
         // D′(1) of (N.4) is Σ c_i f_i.
@@ -289,7 +289,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// The gap as the certificate states it.
-    fn gap(&mut self, found: &Found) -> f64 {
+    fn gap(&mut self, found: &PassResult) -> f64 {
         if self.problem.bias != Bias::Explicit || found.products.bias == 0.0 {
             return found.primal - dual_point(self.problem, &self.state.coefficients, &found.products).value;
         }
@@ -302,7 +302,7 @@ impl<'p, 'a> Search<'p, 'a> {
     /// d of (L1.3), over all columns.
     fn direction(
         &mut self,
-        found: &Found,
+        found: &PassResult,
         violation: f64,
         poll: &mut dyn FnMut() -> ControlFlow<Stop>,
     ) -> ControlFlow<Stop, Direction> {
@@ -381,7 +381,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// Goes along a direction: all of it if F does not rise too steeply there, else to where F has just stopped to fall.
-    fn step(&mut self, from: &Found, direction: &Direction) -> Found {
+    fn step(&mut self, from: &PassResult, direction: &Direction) -> PassResult {
         let start = self.point.clone();
         let before = self.slope_of_norm(&start, direction, 0.0) - from.products.dot(direction);
         self.point.add(1.0, direction);

@@ -52,7 +52,12 @@ impl Directions {
     }
 
     /// d of (PN.2), up to the accuracy of the system; `None` when it is not finite.
-    pub(super) fn find(&mut self, system: &System<'_, '_>, passes: &mut Passes<'_, '_>, poll: &mut Poll<'_>) -> Found {
+    pub(super) fn find(
+        &mut self,
+        system: &System<'_, '_>,
+        passes: &mut Passes<'_, '_>,
+        poll: &mut Poll<'_>,
+    ) -> DirectionResult {
         if self.by_matrix {
             let found = by_matrix(system, poll)?;
             return ControlFlow::Continue(found.filter(Direction::is_finite));
@@ -71,7 +76,7 @@ impl Directions {
 /// Asks the caller whether to go on.
 pub(super) type Poll<'a> = dyn FnMut() -> ControlFlow<Stop> + 'a;
 /// A direction, or none that is finite; a break where the caller asked for one.
-pub(super) type Found = ControlFlow<Stop, Option<Direction>>;
+pub(super) type DirectionResult = ControlFlow<Stop, Option<Direction>>;
 
 /// The system (PN.2), and how accurately it is to be solved.
 pub(super) struct System<'s, 'a> {
@@ -104,7 +109,7 @@ impl System<'_, '_> {
     }
 }
 
-fn by_matrix(system: &System<'_, '_>, poll: &mut Poll<'_>) -> Found {
+fn by_matrix(system: &System<'_, '_>, poll: &mut Poll<'_>) -> DirectionResult {
     let LinearProblem { matrix, rows, workers, .. } = *system.problem;
     let gradient = system.joined(system.gradient);
     let found = hessian::direction(matrix, rows, workers, system.ridge(), system.curvatures, &gradient, poll)?;

@@ -189,7 +189,7 @@ enum Goal<'s> {
 }
 
 /// What a pass found at a point.
-struct Found {
+struct PassResult {
     /// g of (PN.1)
     gradient: Direction,
     primal: f64,
@@ -435,7 +435,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// Whether the search goes on although its goal is met: on small problems steps are nearly free, and each may bring more digits.
-    fn goes_on(&self, goal: Goal<'_>, found: &Found, last: &mut f64) -> bool {
+    fn goes_on(&self, goal: Goal<'_>, found: &PassResult, last: &mut f64) -> bool {
         let is_small = newton_step_is_free(self.problem.len(), self.problem.columns());
         let gap = found.gap.abs();
         let gains = gap < MORE_DIGITS * *last && gap > f64::EPSILON * found.primal.abs();
@@ -458,7 +458,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// Goes along a direction until its slope vanishes.
-    fn step(&mut self, from: &Found, direction: &Direction) -> Found {
+    fn step(&mut self, from: &PassResult, direction: &Direction) -> PassResult {
         let before = from.gradient.dot(direction);
         let start = self.point.clone();
         self.point.add(1.0, direction);
@@ -480,7 +480,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// The slope of the smoothed objective along a direction, at the point that was found.
-    fn slope(&self, direction: &Direction, found: &Found) -> f64 {
+    fn slope(&self, direction: &Direction, found: &PassResult) -> f64 {
         let (along, _) = self.penalty_along(&self.point, direction);
         along - found.sums.slope
     }
@@ -501,7 +501,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// A pass at the point: gradient, primal and gap.
-    fn look(&mut self, direction: Option<&Direction>) -> Found {
+    fn look(&mut self, direction: Option<&Direction>) -> PassResult {
         let problem = self.problem;
         let Advanced { combined, foreseen: foreseen_sum, sums } = self.passes.advance(&mut self.state, direction);
         let imbalance = combined.bias;
@@ -521,7 +521,7 @@ impl<'p, 'a> Search<'p, 'a> {
             }
             Bias::None => gradient.bias = 0.0,
         }
-        Found {
+        PassResult {
             gradient,
             primal,
             gap: primal - dual,
@@ -532,7 +532,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// The entry of P in (PN.2) for an explicit bias: that of one row where no row lies on the margin, else a small one.
-    fn bias_ridge(&self, found: &Found) -> f64 {
+    fn bias_ridge(&self, found: &PassResult) -> f64 {
         match self.problem.bias {
             Bias::Explicit => {
                 let row = self.problem.least_curvature(FIRST_SHARPNESS / self.scale);
@@ -545,7 +545,7 @@ impl<'p, 'a> Search<'p, 'a> {
 
     /// ‖g‖², with an explicit bias divided by its curvature. The curvature counts as at least that of the first step, or (PN.3) alone would make
     /// this number small.
-    fn size(&self, found: &Found) -> f64 {
+    fn size(&self, found: &PassResult) -> f64 {
         let bias = match self.problem.bias {
             Bias::Explicit => {
                 let least = self.problem.least_curvature(FIRST_SHARPNESS / self.scale);
@@ -557,7 +557,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// The bound (PN.4) on the violation.
-    fn violation(&self, found: &Found) -> f64 {
+    fn violation(&self, found: &PassResult) -> f64 {
         let problem = self.problem;
         let length = dot(&found.gradient.weights, &found.gradient.weights);
         match problem.bias {
@@ -574,7 +574,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// The gap as the certificate states it: with an explicit bias c is balanced.
-    fn mended_gap(&mut self, found: &Found) -> f64 {
+    fn mended_gap(&mut self, found: &PassResult) -> f64 {
         if self.problem.bias != Bias::Explicit {
             return found.gap;
         }
@@ -583,7 +583,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// Takes the coefficients of (LP.3) if the gap at them is at most `enough`, and returns whether it was.
-    fn takes_foreseen(&mut self, found: &mut Found, enough: f64) -> bool {
+    fn takes_foreseen(&mut self, found: &mut PassResult, enough: f64) -> bool {
         let mut foreseen = std::mem::take(&mut self.state.foreseen);
         let sum = found.foreseen_sum.take();
         let taken = self.gap_at(found, &mut foreseen, sum) <= enough;
@@ -595,7 +595,7 @@ impl<'p, 'a> Search<'p, 'a> {
     }
 
     /// The gap at some coefficients, which are balanced where the bias is explicit. `sum` is their `Σ c_i x_i` before that, if it is known.
-    fn gap_at(&mut self, found: &Found, coefficients: &mut [f64], sum: Option<Direction>) -> f64 {
+    fn gap_at(&mut self, found: &PassResult, coefficients: &mut [f64], sum: Option<Direction>) -> f64 {
         let problem = self.problem;
         if problem.bias == Bias::Explicit {
             problem.balance(coefficients);
