@@ -26,7 +26,7 @@ const LANES: usize = 4;
 const ROWS: usize = 4;
 /// Lanes up to which a single row needs no memory for its values.
 const FEW_LANES: usize = 32;
-/// Chunks of rows between two questions to the caller.
+/// Chunks of rows between two polls.
 const CHUNKS_A_POLL: usize = 32;
 /// Rows a chunk has at least, and chunks there are at most.
 const LEAST_ROWS: usize = 256;

@@ -4,15 +4,15 @@ use crate::problem::DualProblem;
 
 const NONE: u32 = u32::MAX;
 
-/// Rows of a problem up to which all kernel values are computed at once: they are fewer than a step or two look at.
+/// The most rows of a problem whose kernel values are all computed at once: one or two steps need that many anyway.
 const WHOLE_ROWS: usize = 16;
 
 /// Rows of a kernel matrix, the least recently used given up first.
 ///
-/// Room for two rows is always there, since a step looks at two at once; [`RowCache::bytes`] says what that costs.
+/// It always has room for two rows, because a step needs two at once; [`RowCache::bytes`] says what that costs.
 pub(super) struct RowCache {
     width: usize,
-    /// All rows one after the other, computed at the first question; of small problems, which keep no list of rows.
+    /// Small problems: all rows, one after the other, computed when the first is asked for.
     whole: Option<Vec<f64>>,
     capacity: usize,
     /// The rows held; a slot keeps its memory when its row is replaced.
@@ -31,7 +31,7 @@ struct Slot {
 }
 
 impl RowCache {
-    /// What a cache of two rows of `width` values takes, the least a solver can do with.
+    /// Bytes of two rows of `width` values, the least that a solver needs.
     pub(super) fn bytes(width: usize) -> u64 {
         2 * 8 * width as u64 + 4 * width as u64
     }

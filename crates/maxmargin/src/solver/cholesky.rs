@@ -22,7 +22,7 @@ use crate::workers::Workers;
 const PANEL: usize = 128;
 /// Rows of a panel that one thread works on at a time.
 const TILE: usize = 256;
-/// Multiplications between two questions to the caller.
+/// Multiplications between two polls.
 const WORK_A_POLL: usize = 1 << 30;
 /// The ridges tried one after the other, relative to the diagonal.
 const RIDGES: [f64; 8] = [0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-7, 1e-3];

@@ -1,4 +1,4 @@
-//! The solver for those who do not name one.
+//! Chooses a solver where the user names none.
 
 use super::SolverKind;
 use crate::problem::{Loss, MarginProblem, Norm};
@@ -11,7 +11,7 @@ pub fn choose(problem: &MarginProblem<'_>) -> (SolverKind, Option<String>) {
     pick(problem, |reason| Some(reason()))
 }
 
-/// Picks the solver that [`choose`] picks, without a word: among many machines only the first has to say why.
+/// The choice of [`choose`] without the words, which only the first of many machines needs.
 pub(crate) fn choose_silently(problem: &MarginProblem<'_>) -> SolverKind {
     pick(problem, |_| None).0
 }

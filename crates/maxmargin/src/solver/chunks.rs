@@ -31,7 +31,7 @@ const FIRST_ROWS: usize = 400;
 /// What a row outside of the chunk may lack.
 const LACK: f64 = 1e-7;
 
-/// Solves a problem by chunks, the first of them by these decision values; `None` where that is no way.
+/// Solves a problem by chunks, the first chosen by these decision values; `None` where chunks do not help.
 pub(crate) fn solve_by_chunks(
     problem: &MarginProblem<'_>,
     settings: &Settings,
@@ -86,7 +86,7 @@ pub(crate) fn solve_by_chunks(
     None
 }
 
-/// The rows of a list for which a measure is largest, at most so many.
+/// The rows of a list with the largest measure, at most `most` of them.
 fn farthest(mut list: Vec<usize>, most: usize, measure: impl Fn(usize) -> f64) -> Vec<usize> {
     if list.len() > most {
         let order = |&a: &usize, &b: &usize| measure(b).total_cmp(&measure(a)).then(a.cmp(&b));

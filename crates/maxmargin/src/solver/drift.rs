@@ -1,4 +1,4 @@
-//! How far a gradient that is updated, never computed anew, may have drifted.
+//! A bound on the rounding error of a gradient that is updated many times.
 
 /// Updates between two looks at the gradient's true size.
 const LOOK_EVERY: u64 = 64;
@@ -46,13 +46,13 @@ impl Drift {
         self.error += f64::EPSILON * (added + self.size); // (D.7)
     }
 
-    /// What has gathered since the gradient was computed anew: the error, the size and the updates.
+    /// The error, the size and the number of updates since the gradient was computed from scratch.
     pub(super) fn gathered(&self) -> (f64, f64, u64) {
         (self.error, self.size, self.updates)
     }
 
-    /// Puts back what had gathered. What is no bound comes from a file that was not written by us: then nothing is known of
-    /// the error, and the gradient is computed anew.
+    /// Puts back the numbers of a snapshot. Numbers that are no bound come from a foreign file; then the error counts as unknown, and the
+    /// gradient is computed from scratch.
     pub(super) fn restore(&mut self, (error, size, updates): (f64, f64, u64)) {
         let bound = |number: f64| if number >= 0.0 { number } else { f64::INFINITY };
         (self.error, self.size, self.updates) = (bound(error), bound(size), updates);

@@ -15,7 +15,7 @@ use crate::data::Matrix;
 use crate::problem::{Bias, MarginProblem};
 use crate::workers::Workers;
 
-/// Bytes that [`direction`] needs for so many columns: a matrix and its factor.
+/// Bytes that [`direction`] needs for this many columns: a matrix and its factor.
 pub(super) fn bytes(columns: usize) -> u64 {
     let size = columns as u64 + 1;
     size.saturating_mul(size).saturating_mul(16)

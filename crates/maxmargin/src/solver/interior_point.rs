@@ -60,7 +60,7 @@ use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
 const MAX_STEPS: u64 = 500;
 /// The most steps of (IP.3).
 const POLISHES: usize = 5;
-/// How long the caller's thread waits between two questions to the control.
+/// How long the caller's thread waits between two polls of the control.
 const WAIT: Duration = Duration::from_millis(5);
 
 pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
@@ -107,7 +107,7 @@ pub(crate) fn solve_dual(
         _ => {
             let mut alpha = settle(dual, point);
             let mut violation = dual.violation(&alpha, &dual.gradient(&alpha));
-            // A break of the control leaves the point as it is: it is the answer, and no step follows.
+            // After a break the point is the answer as it is.
             let mut poll = || control.poll(Progress { iteration: steps, violation: None, ..Progress::default() });
             for _ in 0..POLISHES {
                 let ControlFlow::Continue(Some(next)) = polish(dual, &alpha, &mut poll) else { break };
@@ -298,7 +298,7 @@ fn sum_of(dual: &DualProblem<'_>, group: &Group, alpha: &[f64]) -> f64 {
     alpha.iter().zip(dual.signs()).map(of).sum()
 }
 
-/// Puts the variables that belong there at their bounds, by (IP.2), and restores the coupled sums.
+/// Puts variables at their bounds by (IP.2), and restores the coupled sums.
 fn settle(dual: &DualProblem<'_>, point: Vec<f64>) -> Vec<f64> {
     let (upper, signs) = (dual.upper(), dual.signs());
     let mut alpha: Vec<f64> = point.iter().zip(upper).map(|(value, upper)| value.clamp(0.0, *upper)).collect();

@@ -51,13 +51,13 @@ use crate::workers::Workers;
 const MAX_STEPS: u64 = 1000;
 /// Steps without progress before the solver gives up.
 const PATIENCE: u32 = 10;
-/// Rows of K computed between two questions to the caller.
+/// Rows of K computed between two polls.
 const ROWS_A_POLL: usize = 32;
-/// The most steps on a problem that only leads to the whole one.
+/// The most steps on a smaller problem at whose solution the next one begins.
 const STEPS_A_STAGE: u64 = 50;
 /// C times the mean of K_ii above which smaller costs come first.
 const LARGE_COST: f64 = 1e4;
-/// Rows of K multiplied between two questions to the caller.
+/// Rows of K multiplied between two polls.
 const PRODUCTS_A_POLL: usize = 1024;
 /// A problem of fewer rows starts with all of them active.
 const FEW_ROWS: usize = 500;
@@ -192,10 +192,10 @@ fn run(
     ControlFlow::Continue(Stop::Stalled)
 }
 
-/// The problems that lead to the whole one: every how many rows, and by what all C are multiplied.
+/// The smaller problems that lead to the whole one: each takes every k-th row, and multiplies all C by a factor.
 ///
-/// First small costs, then many rows. A large C makes large coefficients while the wrong rows are active, and sums
-/// of these lose the digits that the line search needs: starting next to the optimum they never arise.
+/// First small costs, then many rows. While the wrong rows are active, a large C makes large coefficients, whose sums lose the digits
+/// that the line search needs. A start next to the optimum avoids that.
 fn stages(problem: &MarginProblem<'_>) -> Vec<(usize, f64)> {
     let size = problem.len();
     let mut stride = 1;
@@ -335,7 +335,7 @@ impl Point {
         let mut values: Vec<f64> = (0..signs.len()).map(|i| self.values[i] + step * (lifted[i] + along_bias)).collect();
         let bias = self.bias + step * along_bias;
         if step == 1.0 {
-            // The whole step is taken: leave no rounding of the way behind.
+            // After a whole step the new point is exact, without the rounding of the way.
             beta.fill(0.0);
             active.iter().zip(&target).for_each(|(&i, &value)| beta[i] = value);
             values = table.product(&beta, poll)?.iter().map(|value| value + bias).collect();

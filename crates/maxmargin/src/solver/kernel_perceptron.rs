@@ -35,7 +35,7 @@ use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, FromNu, MarginProblem};
 
-/// Rows looked at between two questions to the caller, when there is no mistake.
+/// Rows looked at between two polls, when there is no mistake.
 const ROWS_A_POLL: usize = 1 << 16;
 
 pub(super) fn supports(problem: &MarginProblem<'_>, _: &Settings) -> Result<(), Error> {

@@ -40,7 +40,7 @@ use crate::problem::{Bias, FromNu, MarginProblem};
 
 /// The most sweeps unless the settings say otherwise.
 pub(super) const MAX_SWEEPS: u64 = 1000;
-/// Entries of the matrix looked at between two questions to the caller.
+/// Entries of the matrix looked at between two polls.
 const ENTRIES_A_POLL: usize = 1 << 20;
 
 pub(super) fn supports(problem: &MarginProblem<'_>, _: &Settings) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! What steers the conjugate gradients of several classes: for each class the part of the Hessian that is its own.
+//! The preconditioner of several classes: for each class its own block of the Hessian.
 //!
 //! ```text
 //! M_k = I + Σ_i h_ik x_i x_i′,   h_ik = C_i p_ik (1 − p_ik)                                        (PC.1)
@@ -13,9 +13,9 @@ use crate::control::Stop;
 use crate::data::Matrix;
 use crate::problem::{Bias, JointProblem};
 
-/// Columns up to which M_k is factored; beyond it is its diagonal.
+/// The most columns for which M_k is factored; for more it is its diagonal.
 const FEW_COLUMNS: usize = 1200;
-/// Rows that M_k is summed over, for each column; and at least.
+/// Rows that M_k is summed over, for each column; and the fewest in all.
 const ROWS_A_COLUMN: usize = 6;
 const LEAST_ROWS: usize = 2000;
 
@@ -39,7 +39,7 @@ impl Preconditioner {
         }
     }
 
-    /// At these probabilities; `None` when M is not finite.
+    /// M at these probabilities; `None` when it is not finite.
     pub(super) fn new(
         problem: &JointProblem<'_>,
         probabilities: &[f64],
@@ -94,7 +94,7 @@ fn factors(
     let constant = problem.bias() != Bias::None;
     let size = matrix.columns() + usize::from(constant);
     let wanted = (ROWS_A_COLUMN * size).max(LEAST_ROWS);
-    // Spread evenly over the rows, but in no step with a period that they may have.
+    // Spread over the rows, with an offset so that a period in their order does no harm.
     let count = problem.len();
     let places: Vec<usize> = if count > 2 * wanted {
         (0..wanted).map(|k| k * count / wanted + (k * 7919) % (count / wanted)).collect()

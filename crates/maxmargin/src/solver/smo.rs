@@ -113,7 +113,7 @@ pub(super) fn solve_dual_from(
         let chosen = match choice {
             Some(choice) if choice.violation > good_enough && iterations < cap => choice,
             Some(choice) if choice.violation > settings.tolerance() => break Stop::IterationLimit,
-            // What looks optimal must be so on a gradient that can be trusted.
+            // A point that looks optimal is checked on a gradient without drift.
             _ if state.drift.error() > 0.01 * settings.tolerance() => {
                 state.renew_gradient();
                 continue;
@@ -146,7 +146,7 @@ pub(super) fn solve_dual_from(
     DualSolution { alpha: state.alpha, gradient: state.gradient, stop, iterations }
 }
 
-/// Where the loop is, beside the state.
+/// The state of the loop beside the point.
 #[derive(Clone, Copy, Default)]
 struct Walk {
     iterations: u64,
@@ -189,7 +189,7 @@ impl<'a> State<'a> {
         State { problem, cache, diagonal, alpha, gradient, objective, drift }
     }
 
-    /// Goes from where it is, which is the problem's start, to another point, a kernel row for each α that differs.
+    /// Moves from the problem's start to another point, with one kernel row for each α that differs.
     fn move_to(&mut self, alpha: &[f64], control: &mut dyn Control) -> ControlFlow<Stop> {
         for i in 0..alpha.len() {
             let delta = alpha[i] - self.alpha[i];
@@ -203,8 +203,8 @@ impl<'a> State<'a> {
         ControlFlow::Continue(())
     }
 
-    /// All that the steps to come depend on. Numbers: objective, gained, and the drift's error and size; lists: the drift's
-    /// updates, and the end of polishing where it has begun.
+    /// Everything that later steps depend on. Numbers: objective, gained, and the drift's error and size. Lists: the drift's updates, and the
+    /// end of polishing if it has begun.
     fn snapshot(&self, walk: Walk) -> Snapshot {
         let (error, size, updates) = self.drift.gathered();
         Snapshot {
@@ -216,7 +216,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Goes on at a snapshot; `None`, and nothing has changed, when it is none of this problem.
+    /// Puts a snapshot back; `None`, and nothing has changed, when it does not fit this problem.
     fn restore(&mut self, snapshot: Snapshot) -> Option<Walk> {
         if !snapshot.fits(self.problem) {
             return None;
@@ -378,7 +378,7 @@ impl<'a> State<'a> {
         }
         let step = |k: usize, room_k: f64, direction: f64| {
             let end = if direction > 0.0 { upper[k] } else { 0.0 };
-            // At the end of the segment the bound itself, not a sum that rounds next to it.
+            // At the end of the segment the variable becomes the bound itself, without the rounding of a sum.
             if wanted >= room && room_k <= room {
                 end
             } else {
@@ -465,5 +465,5 @@ const STALL_WINDOW: u64 = 20_000;
 /// A change of the gradient from which on a search has no end: the squares of larger numbers leave the range of f64.
 const HUGE: f64 = 1e100;
 
-/// Stands for a curvature that is 0 or below, so that such a pair is chosen first.
+/// Replaces a curvature of 0 or below, so that such a pair is chosen first.
 const TINY: f64 = 1e-12;

@@ -63,12 +63,12 @@ use crate::solver::{Settings, SolverKind, requirements};
 
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 100_000;
-/// The violation that rows may have before b is at rest, at first and as a part of what b moved by.
+/// The violation that rows may have while b still moves: at first, and as a part of how far b moved.
 const FIRST_TOLERANCE: f64 = 0.1;
 const PART_OF_MOVE: f64 = 0.1;
 /// Classes whose numbers are summed side by side.
 const SIDE_BY_SIDE: usize = 8;
-/// Numbers that are multiplied between two questions to the caller.
+/// Numbers that are multiplied between two polls.
 const WORK_A_POLL: usize = 1 << 21;
 
 pub(super) fn supports(problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
@@ -115,7 +115,7 @@ struct Ascent<'p> {
     centre: Vec<f64>,
 }
 
-/// What a visit says of a row.
+/// The result of visiting a row.
 struct Visit {
     violation: f64,
     /// How far the row is from any change; 0 where it may change.
@@ -129,7 +129,7 @@ impl<'p> Ascent<'p> {
         let mut squares: Vec<f64> = problem.rows().iter().map(|&row| problem.points().squared_norm(row)).collect();
         let mut proximity = 0.0;
         if problem.bias() == Bias::Explicit {
-            // As much as the rows themselves move a value.
+            // ρ moves a value as much as the rows themselves do.
             let mean = squares.iter().sum::<f64>() / squares.len() as f64;
             proximity = if mean > 0.0 && mean.is_finite() { mean } else { 1.0 };
             squares.iter_mut().for_each(|square| *square += proximity);
@@ -384,7 +384,7 @@ impl<'p> Ascent<'p> {
     }
 }
 
-/// Room for one visit.
+/// Memory for one visit.
 struct Scratch {
     gradient: Vec<f64>,
     change: Vec<f64>,
@@ -405,7 +405,7 @@ fn level(numbers: &[f64], size: f64) -> f64 {
     let mut before = f64::INFINITY;
     let (eights, rest) = numbers.as_chunks::<SIDE_BY_SIDE>();
     loop {
-        // Without jumps: who is above cannot be foreseen.
+        // Without branches, because which numbers are above cannot be predicted.
         let (mut sums, mut counts) = ([0.0; SIDE_BY_SIDE], [0.0; SIDE_BY_SIDE]);
         for numbers in eights {
             for k in 0..SIDE_BY_SIDE {

@@ -57,7 +57,7 @@ use crate::solver::{Settings, SolverKind, dot, requirements};
 const MAX_STEPS: u64 = 1000;
 /// The most conjugate gradients of a step.
 const MAX_GRADIENTS: usize = 300;
-/// The part of the residual that a step may leave; and that the first ones may, which are not where they will be.
+/// The part of the residual that conjugate gradients may leave, and that they may leave in the first steps.
 const FORCING: f64 = 0.1;
 const FIRST_FORCING: f64 = 0.3;
 const FIRST_STEPS: u64 = 4;
@@ -100,7 +100,7 @@ pub(super) fn solve(
     JointSolution { weights, biases, alpha: None, stop, iterations, notes }
 }
 
-/// What belongs to a point (W, b).
+/// A point (W, b) with its probabilities, gradient and objective.
 struct Point {
     vectors: Vec<f64>,
     /// p_ik, a line for each row.
@@ -148,8 +148,8 @@ impl Point {
     }
 }
 
-/// Adds what the penalty has to say of some vectors to sums over the rows, and returns their square. Biases without a part in
-/// the problem are 0.
+/// Adds the gradient of the penalty to sums over the rows, and returns the square of the penalised vectors. Biases that are not part of the
+/// problem are 0.
 fn add_penalty(problem: &JointProblem<'_>, vectors: &[f64], sums: &mut [f64]) -> f64 {
     let end = vectors.len() - problem.products().lanes();
     let (weights, biases) = vectors.split_at(end);
@@ -323,7 +323,7 @@ fn descend(
     }
 }
 
-/// About the duality gap: `½ ‖G‖²`, and what the classes' masses are off by times how far apart the biases lie.
+/// An estimate of the duality gap: `½ ‖G‖²`, plus the error of the classes' masses times the range of the biases.
 fn gap_left(problem: &JointProblem<'_>, point: &Point) -> f64 {
     let end = point.gradient.len() - problem.products().lanes();
     match problem.bias() {

@@ -1,7 +1,7 @@
 //! Newton's model of the objective in many columns, minimised one weight at a time without a matrix of products.
 //!
 //! The model is (L1.3). The values `v_i = ⟨d, x_i⟩` of the rows are kept instead of Gd, so that a step of one weight costs two
-//! passes over its column. Weights at 0 that do not want to leave it are looked at again once the others are done.
+//! passes over its column. Weights that stay at 0 are visited again once the others are done.
 
 use std::ops::ControlFlow;
 
@@ -10,11 +10,11 @@ use crate::control::Stop;
 use crate::data::Matrix;
 use crate::data::stored::{StoredRows, on_stored_rows};
 
-/// Entries between two questions to the caller.
+/// Entries between two polls.
 const WORK_A_POLL: usize = 1 << 22;
 /// The most sweeps: what is left then is for the next Newton step.
 const MOST_SWEEPS: u32 = 100;
-/// What curves no more than this part of the largest curvature is given that much.
+/// The least curvature of a column, as a part of the largest; smaller ones are replaced by it.
 const LEAST_CURVATURE: f64 = 1e-12;
 
 /// Rows by column.

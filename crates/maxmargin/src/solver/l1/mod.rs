@@ -67,7 +67,7 @@ const MAX_STEPS: u64 = 1000;
 const PATIENCE: u32 = 12;
 /// The most columns of a working set that G is made for.
 const MOST_BY_MATRIX: usize = 3000;
-/// The model's violation that a step may leave, as a part of that of the objective.
+/// The violation of Newton's model that a step may leave, as a part of the objective's violation.
 const LEAST_ACCURACY: f64 = 0.1;
 const MOST_ACCURACY: f64 = 1e-3;
 /// Changes of G before it is computed anew, so that rounding does not add up.
@@ -279,7 +279,7 @@ impl<'p, 'a> Search<'p, 'a> {
         weights.map(|(&weight, product)| quadratic::violation(weight, -product, 1.0)).fold(of_bias, f64::max)
     }
 
-    /// What the gap is at least: the dual along c is concave, so it lies below its tangent.
+    /// A lower bound on the gap: the dual along c is concave and so lies below its tangent.
     fn least_gap(&self, found: &PassResult) -> f64 {
         let largest = largest_product(self.problem.bias, &found.products);
         let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
@@ -391,7 +391,7 @@ impl<'p, 'a> Search<'p, 'a> {
         if slope <= 0.0 || (lower && slope <= 0.5 * before.abs()) {
             return found;
         }
-        // The rows are a whole step ahead.
+        // The rows have gone a whole step already.
         let changes = std::mem::take(&mut self.state.changes);
         let values: Vec<f64> = self.state.values.iter().zip(&changes).map(|(value, change)| value - change).collect();
         let slope_at = |t: f64| {

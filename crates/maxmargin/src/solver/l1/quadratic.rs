@@ -15,11 +15,11 @@ use super::super::cholesky;
 use crate::control::Stop;
 use crate::workers::Workers;
 
-/// What curves no more than this part of the largest curvature is given that much.
+/// The least curvature of a column, as a part of the largest; smaller ones are replaced by it.
 const LEAST_CURVATURE: f64 = 1e-12;
-/// Multiplications between two questions to the caller.
+/// Multiplications between two polls.
 const WORK_A_POLL: f64 = 3e7;
-/// A multiplication of a step of one weight takes as long as so many of Cholesky's method.
+/// The time of a multiplication in a step of one weight, in multiplications of Cholesky's method.
 const DEARER: f64 = 4.0;
 /// Sweeps before a face is tried.
 const SWEEPS_BEFORE_FACE: u32 = 6;
@@ -52,7 +52,7 @@ pub(super) fn one_step(at: f64, slope: f64, curvature: f64, penalty: f64) -> f64
     }
 }
 
-/// How far 0 is from the slopes that a weight at `at` has: q plus those of `p |z|`.
+/// The distance of 0 from the slopes at a weight: q plus the slopes of `p |z|`.
 #[inline]
 pub(super) fn violation(at: f64, slope: f64, penalty: f64) -> f64 {
     if at > 0.0 {

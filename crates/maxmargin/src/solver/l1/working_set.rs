@@ -4,11 +4,11 @@ use crate::data::Matrix;
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::problem::LinearProblem;
 
-/// Up to so many columns all of them are looked at.
+/// The most columns for which all of them are in the working set.
 const FEW_COLUMNS: usize = 256;
-/// At first so many columns are looked at; later as many again as are in use.
+/// Columns of the first working set. Later sets have twice as many as are in use.
 const FIRST_COLUMNS: usize = 200;
-/// A product may exceed 1 by this part of the violation, and wait.
+/// A column stays outside if its product exceeds 1 by at most this part of the violation.
 const SMALL_BESIDE: f64 = 0.1;
 /// Rows whose entries one thread gathers at a time.
 const ROWS_A_CHUNK: usize = 2048;

@@ -129,7 +129,7 @@ fn discriminant(
     }
     if pooled.on_span_only() {
         notes.push(fewer_rows_note(&sample));
-        // The scatter around the common mean knows of the way from one mean to the other, that within the classes may not.
+        // The scatter around the common mean contains the direction between the means; the scatter within the classes may not.
         let groups = vec![0; rows.len()];
         let together = Sample { groups: &groups, classes: 1, ..sample };
         let Some(together) = Pooled::new(together, shrinkage, poll)? else {

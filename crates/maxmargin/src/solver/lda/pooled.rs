@@ -255,7 +255,7 @@ fn sizes(masses: &[f64], means: &[Vec<f64>], within: &[f64]) -> Vec<f64> {
     (0..within.len()).map(of).collect()
 }
 
-/// What is still to be added to the diagonal.
+/// The shrinkage that is still to be added to the diagonal.
 enum Diagonal {
     /// (FD.3) with this s.
     Part(f64),

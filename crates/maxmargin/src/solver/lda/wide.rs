@@ -33,7 +33,7 @@ use crate::solver::scatter::column_tiles;
 const RIDGE: f64 = 1e-11;
 /// Columns of dense rows that are multiplied at a time.
 const COLUMNS_A_BLOCK: usize = 512;
-/// Rows that one thread centres at a time, and rows of a sparse product between two questions to the caller.
+/// Rows that one thread centres at a time, and rows of a sparse product between two polls.
 const ROWS_A_CHUNK: usize = 32;
 const ROWS_A_POLL: usize = 256;
 

@@ -9,7 +9,7 @@ use crate::network::{Activation, add_scaled};
 use crate::problem::{JointProblem, Loss};
 use crate::workers::Workers;
 
-/// Parts of the rows that are summed between two questions to the caller; each has a gradient of its own.
+/// Parts of the rows that are summed between two polls; each has a gradient of its own.
 pub(super) const CHUNKS_A_ROUND: usize = 16;
 /// Weights times rows of a part, about.
 const WORK_A_CHUNK: usize = 1 << 18;
