@@ -45,7 +45,7 @@ pub(crate) fn buffer<T: Element + Send + Sync + Copy + 'static>(array: &Bound<'_
     Some(Buffer::shared(Arc::new(borrowed)))
 }
 
-/// The same as unsigned numbers: a negative one becomes one that is out of every range.
+/// The array as unsigned numbers. A negative number becomes one that is out of every range.
 pub(crate) fn unsigned(array: &Bound<'_, PyArrayDyn<i32>>) -> Option<Buffer<u32>> {
     if !array.is_c_contiguous() || !(array.data() as usize).is_multiple_of(align_of::<u32>()) {
         return None;

@@ -207,7 +207,7 @@ mod tests {
         })
     }
 
-    /// The same where its ends are known, if it is of the form that this is for.
+    /// [`known_number`] of a text by itself, if it has the form that is read there.
     fn known(text: &str) -> Option<f64> {
         let filled = format!("{}{text}{}", "8".repeat(BEFORE), "7".repeat(PADDING));
         let digits = text.strip_prefix('-').unwrap_or(text);

@@ -4,10 +4,10 @@
 //! values:  v_ik = ⟨w_k, x_i⟩ + b_k        pulls:  g_k = Σ_i s_ik x_i,  and Σ_i s_ik          (J.1)
 //! ```
 //!
-//! The vectors lie side by side, `[column][class]`, so that an entry of a row meets the numbers of all classes in one place of the
-//! memory. Behind the last column comes a line of biases; the classes are padded with zeros to whole vectors of lanes.
+//! The vectors lie side by side, `[column][class]`, so that one entry of a row is multiplied with the numbers of all classes at once. Behind
+//! the last column comes a line of biases; the classes are padded with zeros to whole vectors of lanes.
 //!
-//! Both products are made in one pass, while the row is at hand: what a row is multiplied with may depend on its values.
+//! Both products are made in one pass over the rows, so the factors s of a row may depend on its values v.
 //! Rows are taken in chunks whose size depends on the data alone, and partial sums are folded in order, so the bits do not
 //! depend on the number of threads.
 
@@ -20,15 +20,15 @@ use crate::data::{Matrix, Values};
 use crate::simd::vectorised;
 use crate::workers::Workers;
 
-/// Classes are padded to a multiple of so many.
+/// The number of classes is padded to a multiple of this.
 const LANES: usize = 4;
-/// Rows without gaps that are multiplied at a time.
+/// Dense rows that are multiplied at a time.
 const ROWS: usize = 4;
 /// Lanes up to which a single row needs no memory for its values.
 const FEW_LANES: usize = 32;
 /// Chunks of rows between two polls.
 const CHUNKS_A_POLL: usize = 32;
-/// Rows a chunk has at least, and chunks there are at most.
+/// The fewest rows of a chunk, and the most chunks.
 const LEAST_ROWS: usize = 256;
 const MOST_CHUNKS: usize = 128;
 
@@ -47,7 +47,7 @@ pub(crate) struct ClassProducts<'a> {
     pub(crate) workers: &'a Workers,
 }
 
-/// What one pass is to make.
+/// What one pass computes.
 pub(crate) struct Pass<'p> {
     /// The vectors of (J.1), `[column][class]` with the biases last; `None` leaves the values at 0.
     pub(crate) vectors: Option<&'p [f64]>,
@@ -57,7 +57,7 @@ pub(crate) struct Pass<'p> {
     pub(crate) pulls: bool,
 }
 
-/// What came of a pass.
+/// The sums of a pass.
 #[derive(Debug)]
 pub(crate) struct Sums {
     /// `[column][class]`, the sums of s_ik last; empty unless wanted.
@@ -84,15 +84,15 @@ impl ClassProducts<'_> {
         (self.matrix.columns() + 1) * self.lanes()
     }
 
-    /// Rows of a chunk: so many that the work on them outweighs the sums that they leave.
+    /// Rows of a chunk: enough for the work on them to outweigh adding up the chunk's sums.
     fn rows_a_chunk(&self) -> usize {
         let entries = (self.matrix.entries() / self.matrix.rows().max(1)).max(1);
         let outweigh = 4 * self.matrix.columns() / entries;
         self.rows.len().div_ceil(MOST_CHUNKS).max(LEAST_ROWS).max(outweigh)
     }
 
-    /// Goes over all rows once. `work(place, values, line)` is handed the values of a row, puts into them what the row is to be
-    /// multiplied with, and returns what is summed up; both depend on that row alone.
+    /// Goes over all rows once. `work(place, values, line)` gets the values v of a row, replaces them by the factors s, and returns a term of
+    /// the total. Both must depend on that row alone.
     pub(crate) fn pass<W: Fn(usize, &mut [f64], &mut [f64]) -> f64 + Sync>(
         &self,
         pass: Pass<'_>,

@@ -1,4 +1,4 @@
-//! Machines side by side under one control: they work on the threads of a team, and are heard on the calling thread.
+//! Machines side by side under one control: they work on the threads of a team, and the control is polled on the calling thread.
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ pub(crate) trait MachineControl: SnapshotControl {
     fn end(&mut self);
 }
 
-/// What is heard on the calling thread.
+/// A message to the calling thread.
 pub(crate) enum Event<R> {
     /// The control broke: machines under way will stop.
     Broke,
@@ -30,7 +30,7 @@ enum Message<R> {
     Done { number: usize, result: R },
 }
 
-/// What a machine sees of the control: it says how far it is when somebody listens, and learns whether to stop.
+/// The control of a machine: it sends the machine's progress to the calling thread, and says whether to stop.
 struct Relay<'a, R> {
     number: usize,
     sender: Sender<Message<R>>,
@@ -40,7 +40,7 @@ struct Relay<'a, R> {
     spent: &'a Spent,
 }
 
-/// The part of a limit on time that had passed at the last word that was heard.
+/// The part of a limit on time that had passed at the last message.
 struct Spent {
     is_limited: bool,
     bits: AtomicU64,
@@ -66,7 +66,7 @@ impl<R: Send> Control for Relay<'_, R> {
         if let Some(&stop) = self.stop.into_iter().find_map(OnceLock::get) {
             return ControlFlow::Break(stop);
         }
-        // One word at a time, so that a slow listener is not talked over.
+        // One message at a time, so that a slow control is not flooded.
         if self.heard.swap(false, Ordering::Relaxed) {
             let _ = self.sender.send(Message::Progress { number: self.number, progress });
         }

@@ -1,8 +1,7 @@
 //! Arithmetic on many numbers at once, in single or double precision.
 //!
-//! The widest vector instructions of the machine are found at run time (by the crate `pulp`); everything is written so
-//! that each lane is computed by itself and in one order: the bits do not depend on the width of the vectors, nor on
-//! what is computed beside.
+//! The crate `pulp` finds the widest vector instructions of the machine at run time. Each lane is computed by itself and in one order, so
+//! the bits depend neither on the width of the vectors nor on the other lanes.
 
 use std::fmt::Debug;
 
@@ -43,7 +42,7 @@ pub(crate) trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + Into<
         dots: &mut [Self],
         stride: usize,
     );
-    /// The same for rows without gaps, and at most [`Real::NARROW`] lanes.
+    /// [`Real::dots`] for dense rows, and at most [`Real::NARROW`] lanes.
     fn dense_dots<const L: usize>(arch: Arch, rows: &[&[Self]], panel: &[Self], dots: &mut [Self], stride: usize);
     /// `self + other` and friends, which std has no common trait for.
     fn plus(self, other: Self) -> Self;

@@ -50,8 +50,8 @@ impl Workers {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
-    /// Calls `work` on a thread of the team, which then takes part in whatever `work` hands out. From outside, each piece of work has to
-    /// wake two threads, the one that does it and the one that waits for it.
+    /// Calls `work` on a thread of the team, which then takes part in the pieces that `work` hands out. From outside, each piece would have to
+    /// wake two threads: the one that does it and the one that waits for it.
     pub(crate) fn inside<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             Some(pool) => pool.install(work),
@@ -70,7 +70,7 @@ impl Workers {
         }
     }
 
-    /// The same, and what `work` returns in the order of the chunks.
+    /// [`Workers::fill_chunks`], and the results of `work` in the order of the chunks.
     pub(crate) fn fill_and_map<T: Send, R: Send>(
         &self,
         out: &mut [T],
@@ -83,7 +83,7 @@ impl Workers {
         self.map_parts(&mut chunks, |(start, chunk)| work(*start, chunk))
     }
 
-    /// `of(i)` for each of so many numbers, on all threads.
+    /// `of(i)` for each i below `count`, on all threads.
     pub(crate) fn numbers<T: Send>(&self, len: usize, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         match &self.pool {
             Some(pool) if len > NUMBERS_A_CHUNK => {
@@ -93,7 +93,7 @@ impl Workers {
         }
     }
 
-    /// So many zeros, from memory that all threads have touched.
+    /// `count` zeros, in memory that all threads have touched.
     pub(crate) fn zeros(&self, len: usize) -> Vec<f64> {
         self.numbers(len, |_| 0.0)
     }
@@ -105,13 +105,13 @@ impl Workers {
         });
     }
 
-    /// The place of the first item that is so, found on all threads.
+    /// The place of the first item for which a condition holds, found on all threads.
     pub(crate) fn find<T: Sync>(&self, items: &[T], is_so: impl Fn(&T) -> bool + Sync) -> Option<usize> {
         if items.len() <= NUMBERS_A_CHUNK {
             return items.iter().position(is_so);
         }
         let found = self.map_chunks(items.len(), NUMBERS_A_CHUNK, |range| {
-            // Most have none, which is found sooner without a way out of the loop.
+            // Most chunks have none, and a loop without an early end is faster.
             let any = items[range.clone()].iter().fold(false, |any, item| any | is_so(item));
             any.then(|| range.start + items[range].iter().position(&is_so).unwrap_or(0))
         });
@@ -139,7 +139,7 @@ impl Workers {
         }
     }
 
-    /// As [`Workers::fill_chunks`], with something that each thread makes once and uses for all its chunks.
+    /// [`Workers::fill_chunks`], with a value that each thread makes once and uses for all its chunks.
     pub(crate) fn fill_chunks_with<T: Send, S>(
         &self,
         out: &mut [T],

@@ -378,7 +378,7 @@ impl Matrix {
         })
     }
 
-    /// The same rows with another number of columns: with more, the new ones are zeros; with fewer, the last ones are left out.
+    /// The rows with another number of columns: new columns are zeros, and the last ones are left out where there are fewer.
     ///
     /// Cost: of sparse rows that get wider, none.
     pub fn resized(&self, columns: usize) -> Self {
@@ -456,13 +456,13 @@ impl Matrix {
         }
     }
 
-    /// The same numbers with every zero stored.
+    /// A dense matrix of these numbers.
     pub fn to_dense(&self) -> Self {
         let values = (0..self.rows()).flat_map(|row| self.row(row)).collect::<Vec<f64>>();
         Matrix::Dense(Dense { rows: self.rows(), columns: self.columns(), values: values.into() })
     }
 
-    /// The same numbers without the zeros.
+    /// A sparse matrix of these numbers, without zeros.
     pub fn to_sparse(&self) -> Self {
         let (mut offsets, mut indices, mut values) = (vec![0u64], Vec::new(), Vec::new());
         for row in 0..self.rows() {

@@ -71,7 +71,7 @@ impl<T> SparseRows<'_, T> {
 
 /// Sums that a dense product is made of side by side, so that one need not wait for the other.
 const LANES: usize = 8;
-/// The same for a sparse one.
+/// Running sums of the dot product with a sparse row.
 const SPARSE_LANES: usize = 4;
 
 impl<T: Stored> StoredRows for DenseRows<'_, T> {

@@ -265,7 +265,7 @@ impl Conic {
     }
 }
 
-/// The same direction as an angle above −π/2 and up to π/2.
+/// The direction of an angle, as an angle above −π/2 and up to π/2.
 fn direction(angle: f64) -> f64 {
     let turned = angle.rem_euclid(PI);
     if turned > FRAC_PI_2 { turned - PI } else { turned }

@@ -71,16 +71,16 @@ pub fn nearest_points(
     Ok(NearestPoints { distance, at_least, positive: rows(1.0), negative: rows(-1.0), stop })
 }
 
-/// Checks that a hard margin exists: that no plane is asked for where there is none.
+/// Checks that a hard margin exists.
 ///
-/// With the negative rows turned round, a plane through the origin of the kernel's space has all rows on one side exactly
-/// when their hull does not hold the origin:
+/// A plane through the origin of the kernel's space separates the classes exactly when the hull of the rows `y_i φ(x_i)` does not contain
+/// the origin:
 ///
 /// ```text
 /// min ‖Σ a_i y_i φ(x_i)‖,   Σ a_i = 1,   a_i ≥ 0                                 (G.2)
 /// ```
 ///
-/// That is the question without an explicit bias; with one it is (G.1).
+/// This is the check without an explicit bias; with one it is (G.1).
 ///
 /// # Errors
 /// [`Error::NotSeparable`] with the rows at which the hulls meet. When the search ends without an answer there is no error:
@@ -113,7 +113,7 @@ pub(crate) fn check_separable(
     Err(Error::NotSeparable { classes, rows, distance, through_origin: problem.bias() == Bias::None })
 }
 
-/// A kernel with the rows of the negative class turned round: `y_x y_z k(x, z)`.
+/// A kernel of signed rows: `y_x y_z k(x, z)`.
 #[derive(Debug)]
 struct Turned<'a> {
     kernel: &'a KernelFunction,
@@ -142,7 +142,7 @@ impl Kernel for Turned<'_> {
     }
 }
 
-/// What a search ended with.
+/// The result of a search for the nearest points.
 struct HullSearch {
     /// a of (G.1) or (G.2).
     weights: Vec<f64>,
@@ -155,7 +155,7 @@ struct HullSearch {
     stop: Stop,
 }
 
-/// Solves (G.1) or (G.2) ever more tightly until `enough(at least, at most)` says so of the distance, or the hulls meet.
+/// Solves (G.1) or (G.2) with smaller and smaller tolerances until `enough` accepts the bounds on the distance, or the hulls meet.
 fn search(
     mut dual: DualProblem<'_>,
     most: f64,

@@ -142,7 +142,7 @@ impl Hyperplane {
         Ok(values.fold(f64::INFINITY, f64::min) / self.norm)
     }
 
-    /// The same hyperplane in canonical form with respect to some points: scaled by a positive number so that
+    /// The canonical form of the hyperplane with respect to some points: scaled by a positive number so that
     ///
     /// ```text
     /// minᵢ |f(xᵢ)| = 1                                                   (H.6)

@@ -71,7 +71,7 @@ impl<'a> DualProblem<'a> {
         Ok(DualProblem { parts })
     }
 
-    /// The same problem from another feasible start (a warm start).
+    /// The problem with another feasible start (a warm start).
     ///
     /// # Errors
     /// As [`DualProblem::new`]; that the coupled sums are as intended is the caller's word.

@@ -110,7 +110,7 @@ impl<'a> LinearProblem<'a> {
         self.balance_some(coefficients, &[false, true]);
     }
 
-    /// The same as far as coefficients between their bounds can do it.
+    /// [`LinearProblem::balance`] with coefficients between their bounds alone, as far as these suffice.
     pub(crate) fn balance_free(&self, coefficients: &mut [f64]) {
         self.balance_some(coefficients, &[false]);
     }
@@ -269,7 +269,7 @@ pub(crate) struct RowState {
 pub(crate) struct Advanced {
     /// `Σ c_i x_i` and `Σ c_i`
     pub(crate) combined: Direction,
-    /// The same of what was foreseen of c, where that was asked for and b is not explicit: there it has to be balanced first.
+    /// `Σ c_i x_i` of the coefficients of (LP.3), where they were asked for and need no balance because b is not explicit.
     pub(crate) foreseen: Option<Direction>,
     pub(crate) sums: RowSums,
 }
@@ -375,7 +375,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         self.folded()
     }
 
-    /// The same of two coefficients of each row, in one pass.
+    /// [`Passes::combine`] for two coefficients of each row, in one pass.
     pub(crate) fn combine_two(&self, coefficients: impl Fn(usize) -> [f64; 2] + Sync) -> [Direction; 2] {
         let (problem, count) = (self.problem, self.sums.len());
         let mut sums = vec![(vec![[0.0; 2]; problem.columns()], [0.0; 2]); count];

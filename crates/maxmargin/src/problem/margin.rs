@@ -175,7 +175,7 @@ impl<'a> MarginProblem<'a> {
         self.parts.workers
     }
 
-    /// The same problem with kernel values that others need, too, in one place.
+    /// The problem with kernel values that several machines share.
     pub fn sharing(mut self, shared: Option<&'a ClassValues>) -> Self {
         self.parts.shared = shared;
         self
@@ -266,7 +266,7 @@ impl<'a> MarginProblem<'a> {
         self
     }
 
-    /// The same problem over some of its rows, given by their places in it.
+    /// The problem over some of its rows, given by their places in it.
     ///
     /// # Errors
     /// When they make no problem, as those of one class do not.

@@ -37,7 +37,7 @@ pub enum Task {
         /// ν: the share of rows that may lie on the other side, and that are support vectors at least.
         nu: f64,
     },
-    /// The same by the smallest ball around the images of the rows (support vector data description)
+    /// One class, as the smallest ball around the images of the rows (support vector data description)
     ///
     /// ```text
     /// min R² + 1/(νn) Σ ξ_i,   ‖φ(x_i) − a‖² ≤ R² + ξ_i                                        (P.11)
