@@ -1,13 +1,11 @@
-//! Many blocks, read side by side, put together to one data set.
+//! Joins blocks that are read side by side into one data set.
 //!
-//! Each thread takes the next block, reads it, and hands the rows in. They are given their places in the order of the
-//! blocks, whoever is done first, and copied there side by side; so the result is the same for any number of threads, and
-//! so is the fault that is told, which is the first one of the file.
+//! Each thread takes the next block, reads it, and hands in its rows. Rows get their places in the order of the blocks, and are copied there
+//! side by side. So the result is the same for any number of threads, and so is the reported fault, the first one of the file.
 //!
-//! To touch memory for the first time is dear, about as much as reading the text that fills it. So the arrays of the result
-//! are asked for once, of the size that a look into the file makes likely (what is not used is never touched), and rows
-//! wait in memory that is used again. Rows that do not fit, or come from a stream of unknown length, are kept as they are
-//! and copied at the end.
+//! Touching new memory takes about as long as reading the text that fills it. So the arrays of the result are allocated once, with the size
+//! that a look into the file makes likely, and rows wait in memory that is used again. Rows that do not fit, or come from a stream of
+//! unknown length, are kept as they are and copied at the end.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -163,7 +161,7 @@ struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    /// Takes the first part, as large as the rows of a block need; `None`, and all is left, when it does not suffice.
+    /// Takes the first part, as large as the rows of a block need. `None`, and nothing is taken, when the arrays are too short.
     fn take(&mut self, rows: &Rows) -> Option<Room<'a>> {
         let fits = rows.ends.len() <= self.ends.len()
             && rows.indices.len() <= self.indices.len()
@@ -223,7 +221,7 @@ pub(crate) fn read_all(
     go_on: &(dyn Fn() -> Result<(), Error> + Sync),
 ) -> Result<Dataset, Error> {
     let is_dense = parser.is_dense();
-    // Without room for what is expected, there may still be room for what comes.
+    // If the expected rows do not fit into memory, the actual ones still may.
     let expected = if check_arrays(parser.origin(), expected).is_ok() { expected } else { Expected::default() };
     let mut arrays = Arrays::new(expected, is_dense);
     let gather = Gather {
@@ -283,7 +281,7 @@ fn check_arrays(origin: &str, expected: Expected) -> Result<(), Error> {
     check_room::<[u64; 2]>(origin, expected.rows).and_then(|()| check_room::<[u64; 2]>(origin, expected.entries))
 }
 
-/// Hands in the rows of a block, gives places to all that can have them now, and returns memory to be used again.
+/// Hands in the rows of a block, places all blocks whose turn has come, and returns memory that can be used again.
 fn hand_in(
     gather: &Mutex<Gather<'_>>,
     parser: &Parser,
@@ -328,7 +326,7 @@ fn hand_in(
     memory.unwrap_or_default()
 }
 
-/// The arrays with what was left over.
+/// The arrays with the rows that had not found a place.
 fn finish_arrays(
     mut arrays: Arrays,
     mut left_over: Vec<(Place, Rows)>,
@@ -471,7 +469,7 @@ pub(crate) fn sparse_matrix(
     }
 }
 
-/// The matrix of rows with their zeros, of which so many numbers are none: kept as it is when these are at least half.
+/// The matrix of rows with their zeros: dense when at least half of its numbers are not zero, else sparse.
 pub(crate) fn dense_matrix(
     rows: usize,
     columns: usize,

@@ -1,18 +1,18 @@
-//! Where the bytes of a text are that are no digits.
+//! The places of all bytes of a text that are no digits.
 //!
-//! Numbers end where such a byte is. To look for that number by number would make each wait for the one before; here sixty-four bytes are
-//! looked at together, and their marks written down, so that many numbers can be on their way at once.
+//! Numbers end at such bytes. Searching for each end by itself would make each number wait for the one before. Here sixty-four bytes are
+//! compared at once and their places written down, so that the processor reads many numbers at a time.
 
-/// A mark that is none: the text goes on, but was not looked at.
+/// Stands for a mark beyond the part of the text that was looked at.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
-/// Marks that may be asked for beyond the last.
+/// How many [`UNKNOWN`] marks follow the last one, so that a reader may look ahead.
 const BEYOND: usize = 8;
 /// Bytes that are looked at together, and those whose marks are written at a time.
 const CHUNK: usize = 64;
 const MARKS_AT_A_TIME: usize = 8;
 
-/// The marks of a part of a text, as distances from its start. Kept and filled again, so that its memory is asked for once.
+/// The marks of a part of a text, as distances from its start. The memory is used again for the next part.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     places: Vec<u32>,

@@ -1,7 +1,7 @@
 //! Numbers of up to nineteen digits, read in few steps and exactly; all others are left to the standard library.
 //!
-//! Eight bytes are looked at together: which of them are digits is found, and the value of up to eight digits computed,
-//! without a branch for each. A text is followed by [`PADDING`] bytes, so that eight bytes can be taken from any place of it.
+//! Eight bytes are read together: how many of them are digits, and the value of these, without a branch for each. A text is followed by
+//! [`PADDING`] bytes, so that eight bytes can be read from any place of it.
 
 /// How many bytes must follow a text.
 pub(crate) const PADDING: usize = 32;
@@ -93,7 +93,7 @@ const RECIPROCALS: [(u64, u32); 20] = {
     table
 };
 
-/// `whole / 10^k` of a whole number above 0, rounded once; `None` where that would take more bits to tell, for one in some two hundred.
+/// `whole / 10^k` of a whole number above 0, rounded once. `None` for about one in two hundred numbers, whose rounding needs more bits.
 ///
 /// The reciprocal is too small by less than 1 in its last place, so the product with the whole number, of 64 bits, is too small by less
 /// than 3 in the last place of its own upper half t:
@@ -143,7 +143,7 @@ pub(crate) fn number(text: &[u8], start: usize, is_end: impl Fn(u8) -> bool) -> 
     Some((if negative { -value } else { value }, at))
 }
 
-/// A whole number divided by a power of ten of up to nineteen zeros, rounded once; `None` where the digits do not tell at once.
+/// A whole number divided by a power of ten of up to nineteen zeros, rounded once. `None` where [`quotient`] cannot tell.
 ///
 /// A whole number below 2⁵³ and the divisor are exact, so their quotient is rounded once.
 #[inline]
@@ -158,7 +158,7 @@ fn scaled(whole: u64, fraction: usize) -> Option<f64> {
     }
 }
 
-/// Where a number is whose ends are known.
+/// The places of a number in a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digits {
     /// Of its first digit.
@@ -172,7 +172,7 @@ pub(crate) struct Digits {
 /// Bytes that have to be before the end of a number for [`known_number`].
 pub(crate) const BEFORE: usize = 24;
 
-/// [`number`] of digits whose places are known; between them there is nothing else but the point. `None` leaves it to others.
+/// [`number`] of digits whose places are known, with nothing but the point between them. `None` where [`number`] has to read it.
 #[inline]
 pub(crate) fn known_number(text: &[u8], Digits { start, point, end }: Digits) -> Option<f64> {
     let (before, fraction) = (point - start, (end - point).saturating_sub(1));

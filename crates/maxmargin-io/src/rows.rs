@@ -1,4 +1,4 @@
-//! The rows of one block of text, and what is wrong with it.
+//! The rows of one block of text, and its fault.
 //!
 //! A block is read without knowing those before it. What depends on them (the line that a fault is in, whether rows have
 //! a `qid`, the number of a label) is settled when blocks are put together, in order.
@@ -81,7 +81,7 @@ pub(crate) struct Rows {
     /// The first row, once its label is read.
     pub(crate) first: Option<First>,
     pub(crate) fault: Option<Fault>,
-    /// Room for the marks of a text, whoever reads it.
+    /// Memory for the marks of a text.
     pub(crate) marks: Marks,
 }
 
@@ -116,7 +116,7 @@ impl Rows {
     }
 }
 
-/// How many words are looked through one by one.
+/// The most words that are searched one by one; more are found by their hash.
 const FEW: usize = 16;
 
 /// Different words, numbered in the order in which they came.

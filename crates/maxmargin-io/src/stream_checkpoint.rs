@@ -1,4 +1,4 @@
-//! The checkpoint file of a stream: where a learner was, in the format that model files have, too.
+//! The checkpoint file of a stream: the state of a learner, in the container of model files.
 //!
 //! ```text
 //! header           __metadata__ with one entry, "maxmargin-stream":

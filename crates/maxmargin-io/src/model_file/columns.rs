@@ -1,6 +1,6 @@
 //! Format 6 of a model file: the facts of many machines, a tensor for each fact and an entry for each machine.
 //!
-//! 1,000 classes make 499,500 machines. As JSON each takes 600 bytes, and longer to write than to train.
+//! 1,000 classes make 499,500 machines. As JSON, each takes 600 bytes and more time to write than to train.
 //!
 //! What few machines have, such as a note, is a [`Remark`]. Each remark stands in the file once, and machines refer to it by its number.
 
@@ -22,8 +22,8 @@ const REMARK: &str = "machines.remark";
 const SLOPES: &str = "calibration.slopes";
 const SIGMOID: &str = "calibration.sigmoid";
 
-/// Bytes of the longest remark that several machines may refer to. With more, a small file could ask for much memory; with fewer, texts that
-/// many machines share are written again for each.
+/// The most bytes of a remark that several machines may refer to. Larger: a small file could ask for much memory. Smaller: texts that many
+/// machines share are written once for each.
 const LONGEST_SHARED: usize = 1024;
 
 /// What a machine has beside its columns.

@@ -1,4 +1,4 @@
-//! The pages of a column, looked at before they are unpacked.
+//! Checks of a column's pages before they are unpacked.
 //!
 //! The head of a page claims how many bytes it unpacks to, and how many values it has. The Parquet library takes memory for
 //! both before it has seen them, so they are compared with the bytes that are there first.
@@ -31,7 +31,7 @@ struct Head {
     values: Option<i64>,
 }
 
-/// Adds up what the pages of a chunk of `length` bytes claim to unpack to. `read` reads from a place in the chunk on.
+/// The number of bytes that all pages of a chunk of `length` bytes claim to unpack to. `read` reads from a place in the chunk on.
 ///
 /// # Errors
 /// When a head does not read, or claims what cannot be.
