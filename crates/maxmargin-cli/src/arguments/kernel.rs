@@ -58,31 +58,18 @@ impl KernelArguments {
             ));
         }
         if let Some((flag, asked)) = gamma {
-            match &mut kernel {
-                KernelParams::Rbf { gamma } => *gamma = asked,
-                KernelParams::Polynomial { gamma, .. }
-                | KernelParams::Sigmoid { gamma, .. }
-                | KernelParams::Laplacian { gamma }
-                | KernelParams::ChiSquare { gamma }
-                    if flag == "gamma" =>
-                {
-                    *gamma = asked;
-                }
+            let is_rbf = matches!(kernel, KernelParams::Rbf { .. });
+            match kernel.gamma_mut() {
+                Some(gamma) if flag == "gamma" || is_rbf => *gamma = asked,
                 _ if flag == "sigma" => return Err(not_of(text, flag, "rbf")),
                 _ => return Err(not_of(text, flag, "polynomial, rbf, sigmoid, laplacian and chi-square")),
             }
         }
         if let Some(asked) = self.degree {
-            match &mut kernel {
-                KernelParams::Polynomial { degree, .. } => *degree = asked,
-                _ => return Err(not_of(text, "degree", "polynomial")),
-            }
+            *kernel.degree_mut().ok_or_else(|| not_of(text, "degree", "polynomial"))? = asked;
         }
         if let Some(asked) = self.coef0 {
-            match &mut kernel {
-                KernelParams::Polynomial { coef0, .. } | KernelParams::Sigmoid { coef0, .. } => *coef0 = asked,
-                _ => return Err(not_of(text, "coef0", "polynomial and sigmoid")),
-            }
+            *kernel.coef0_mut().ok_or_else(|| not_of(text, "coef0", "polynomial and sigmoid"))? = asked;
         }
         Ok(kernel)
     }
