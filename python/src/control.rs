@@ -116,10 +116,11 @@ impl CheckpointControl for Attended {
 
     fn wants_checkpoint(&mut self, progress: &Progress) -> bool {
         let Some(keeper) = &self.keeper else { return false };
-        match self.broke {
-            false => keeper.last.elapsed() >= KEPT_EVERY,
+        if self.broke {
             // What has not begun has nothing to keep once something is kept.
-            true => !keeper.kept_at_the_end || progress.iteration > 0,
+            !keeper.kept_at_the_end || progress.iteration > 0
+        } else {
+            keeper.last.elapsed() >= KEPT_EVERY
         }
     }
 

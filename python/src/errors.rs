@@ -27,6 +27,15 @@ pub(crate) enum Fault {
         /// The way out.
         help: String,
     },
+    /// A number is infinite, or none at all: which one, so that Python need not read the text.
+    NotFinite {
+        /// What was found.
+        what: String,
+        /// The way out.
+        help: String,
+        /// The number.
+        value: f64,
+    },
     /// We have to.
     Bug(String),
     /// Somebody pressed Ctrl-C.
@@ -35,7 +44,11 @@ pub(crate) enum Fault {
 
 impl From<maxmargin::Error> for Fault {
     fn from(error: maxmargin::Error) -> Self {
-        Fault::Input { what: error.to_string(), help: error.help() }
+        let (what, help) = (error.to_string(), error.help());
+        match error {
+            maxmargin::Error::NotFinite { value, .. } => Fault::NotFinite { what, help, value },
+            _ => Fault::Input { what, help },
+        }
     }
 }
 
@@ -56,6 +69,10 @@ impl From<Fault> for PyErr {
         match fault {
             Fault::Input { what, help } if help.is_empty() => InputError::new_err(what),
             Fault::Input { what, help } => InputError::new_err(format!("{what}\nhelp: {help}")),
+            Fault::NotFinite { what, help, value } => Python::attach(|py| {
+                let error = InputError::new_err(format!("{what}\nhelp: {help}"));
+                error.value(py).setattr("value", value).map_or_else(|failed| failed, |()| error)
+            }),
             Fault::Bug(what) => InternalError::new_err(format!(
                 "{what}\nhelp: this is a bug of maxmargin; please report it with the call that led to it"
             )),

@@ -351,7 +351,7 @@ fn read_either_way(source: &Source, options: &ReadOptions) -> Result<ForModel, m
         Ok(data) => Ok(ForModel { data, labelled: !options.unlabelled }),
         Err(error) => {
             let label_is_wanted = matches!(&error, maxmargin_io::Error::Data { error: Error::Combination { .. }, .. });
-            let too_narrow = matches!(&error, maxmargin_io::Error::Syntax { found, .. } if found == "one column");
+            let too_narrow = matches!(&error, maxmargin_io::Error::OneColumn { .. });
             if options.unlabelled || options.label.is_some() || !(label_is_wanted || too_narrow) {
                 return Err(error);
             }

@@ -35,7 +35,7 @@ const COMMAND_LINES: &[Case] = &[
     ("train iris --norm l1 --kernel rbf", "which only the linear kernel has", "choose the linear kernel, or norm l2"),
     ("train iris --norm l1 --hard", "a hard margin with the L1 norm", "choose a large C, or norm l2"),
     ("train iris --norm l1 --no-penalty", "without a penalty there is no norm", "choose a C"),
-    ("train iris --norm l1 --solver smo", "the solver smo does not minimise the L1 norm", "choose l1-newton"),
+    ("train iris --norm l1 --solver smo", "the solver smo does not minimise the L1 norm", "or the solver l1-newton"),
     ("train iris --solver l1-newton", "the solver l1-newton is for the L1 norm", "choose norm l1"),
     ("train iris --norm l1 --multiclass joint", "classes that are trained together", "choose multiclass ovo or ovr"),
     ("train iris.csv --norm l1 --stream", "--norm l1 does not go with --stream", "leave it out"),
@@ -65,7 +65,7 @@ const COMMAND_LINES: &[Case] = &[
     ("train iris --solver newton --kernel rbf", "works with the linear kernel only, not rbf", "choose kernel linear"),
     (
         "train iris --solver dual-ascent --kernel rbf",
-        "which an explicit bias does not allow",
+        "goes with bias folded or none here, not explicit",
         "choose bias folded or none",
     ),
     ("train iris --hard", "cannot be separated", "use a soft margin"),

@@ -51,6 +51,16 @@ pub enum Error {
         /// The way out.
         help: String,
     },
+    /// A text table with one column, which cannot be the label and a feature at once.
+    #[error("{}:{line}:{column}: found one column, expected a label column and at least one more", shown(path))]
+    OneColumn {
+        /// The file.
+        path: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// The character in the line, counted from 1.
+        column: usize,
+    },
     /// A file that reads, but of which no data set can be made.
     #[error("{}: {}", shown(path), clean(&error.to_string()))]
     Data {
@@ -127,6 +137,7 @@ impl Error {
             | Error::Save { help, .. }
             | Error::OwnFile { help, .. } => help.clone(),
             Error::Data { error, .. } => error.help(),
+            Error::OneColumn { .. } => "separate the cells with commas, semicolons or tabs".into(),
             Error::Interrupted { .. } => "read it again".into(),
             Error::Write { .. } => "write to another place, or make room there".into(),
         };

@@ -133,13 +133,8 @@ impl Table {
         let second = second_span.map(|_| second);
         let width = first.len();
         if !(width >= 2 || options.unlabelled) {
-            return Err(syntax(Fault::new(
-                &block,
-                start,
-                "one column",
-                "a label column and at least one more",
-                "separate the cells with commas, semicolons or tabs",
-            )));
+            let Place { line, column } = Place::new(&block, start);
+            return Err(Error::OneColumn { path: origin.into(), line, column });
         }
         let header = has_header(&first, second.as_ref(), options);
         let mut table = Table {

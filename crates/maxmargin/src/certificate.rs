@@ -64,29 +64,92 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Every number with its name, counts last.
-    pub fn numbers(&self) -> Vec<(&'static str, f64)> {
+    /// Every number with what it is, counts last.
+    pub fn numbers(&self) -> Vec<(Quantity, f64)> {
         let counts = self.counts;
         let mut numbers = vec![
-            ("primal", self.primal),
-            ("dual", self.dual),
-            ("gap", self.gap),
-            ("relative gap", self.relative_gap),
-            ("violation", self.violation),
-            ("infeasibility", self.infeasibility),
-            ("margin", self.margin),
-            ("sum of slacks", self.slack_sum),
-            ("rows that are not support vectors", counts.not_support as f64),
-            ("rows on the margin", counts.on_margin as f64),
-            ("rows inside the margin", counts.inside as f64),
-            ("misclassified rows", counts.misclassified as f64),
-            ("support vectors", counts.support as f64),
-            ("support vectors at the bound", counts.bounded as f64),
+            (Quantity::Primal, self.primal),
+            (Quantity::Dual, self.dual),
+            (Quantity::Gap, self.gap),
+            (Quantity::RelativeGap, self.relative_gap),
+            (Quantity::Violation, self.violation),
+            (Quantity::Infeasibility, self.infeasibility),
+            (Quantity::Margin, self.margin),
+            (Quantity::SlackSum, self.slack_sum),
+            (Quantity::NotSupport, counts.not_support as f64),
+            (Quantity::OnMargin, counts.on_margin as f64),
+            (Quantity::Inside, counts.inside as f64),
+            (Quantity::Misclassified, counts.misclassified as f64),
+            (Quantity::Support, counts.support as f64),
+            (Quantity::Bounded, counts.bounded as f64),
         ];
-        let of_columns =
-            |found: ColumnCounts| [("columns in use", found.used as f64), ("columns not in use", found.unused as f64)];
+        let of_columns = |found: ColumnCounts| {
+            [(Quantity::UsedColumns, found.used as f64), (Quantity::UnusedColumns, found.unused as f64)]
+        };
         numbers.extend(self.columns.into_iter().flat_map(of_columns));
         numbers
+    }
+}
+
+/// A number of a certificate, by what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Quantity {
+    /// The primal objective.
+    Primal,
+    /// The dual objective.
+    Dual,
+    /// The difference of both.
+    Gap,
+    /// The gap over the primal.
+    RelativeGap,
+    /// The largest violation of the optimality conditions.
+    Violation,
+    /// How far the dual point is from feasible.
+    Infeasibility,
+    /// The margin 1/‖w‖.
+    Margin,
+    /// The sum of the slacks.
+    SlackSum,
+    /// Rows without influence.
+    NotSupport,
+    /// Rows on the margin.
+    OnMargin,
+    /// Rows inside the margin.
+    Inside,
+    /// Rows on the wrong side.
+    Misclassified,
+    /// Support vectors.
+    Support,
+    /// Support vectors at their bound.
+    Bounded,
+    /// Columns whose weight is not 0.
+    UsedColumns,
+    /// Columns whose weight is 0.
+    UnusedColumns,
+}
+
+impl Quantity {
+    /// The name used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Primal => "primal",
+            Quantity::Dual => "dual",
+            Quantity::Gap => "gap",
+            Quantity::RelativeGap => "relative gap",
+            Quantity::Violation => "violation",
+            Quantity::Infeasibility => "infeasibility",
+            Quantity::Margin => "margin",
+            Quantity::SlackSum => "sum of slacks",
+            Quantity::NotSupport => "rows that are not support vectors",
+            Quantity::OnMargin => "rows on the margin",
+            Quantity::Inside => "rows inside the margin",
+            Quantity::Misclassified => "misclassified rows",
+            Quantity::Support => "support vectors",
+            Quantity::Bounded => "support vectors at the bound",
+            Quantity::UsedColumns => "columns in use",
+            Quantity::UnusedColumns => "columns not in use",
+        }
     }
 }
 

@@ -45,6 +45,16 @@ pub enum Error {
         /// The way out.
         help: String,
     },
+    /// A number of a table that is infinite, or none at all.
+    #[error("the value in row {row}, column {column} is {value}")]
+    NotFinite {
+        /// The row, counted from 1.
+        row: usize,
+        /// The column, counted from 1.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
     /// A hard margin was asked for, but the two classes' convex hulls meet.
     #[error("{}", not_separable(classes, rows, *distance, *through_origin))]
     NotSeparable {
@@ -75,6 +85,7 @@ impl Error {
         match self {
             Error::Parameter { name, allowed, .. } => format!("give {name} a value that is {allowed}"),
             Error::Combination { help, .. } | Error::Data { help, .. } => help.clone(),
+            Error::NotFinite { .. } => "leave the row out, or fill the value in (with the column's mean, say)".into(),
             Error::Shape { .. } => "give both sides the same size".into(),
             Error::NotSeparable { through_origin: true, .. } => {
                 "let the plane lie anywhere (bias explicit or folded), or use a soft margin (leave out hard, choose C)"

@@ -12,7 +12,7 @@
 //! 1. [`data`]: rows, labels, weights; embedded sets, generators, scaling, splitting.
 //! 2. [`kernel`] and [`lift`]: kernels a block at a time, and explicit feature maps.
 //! 3. [`problem`]: what is minimised, primal and dual.
-//! 4. [`solver`]: fifteen algorithms by name, each watched and stopped through a [`Control`].
+//! 4. [`solver`]: algorithms by name, each watched and stopped through a [`Control`].
 //! 5. [`certificate`]: primal, dual, gap, violation: how good the answer is, for anybody to check.
 //! 6. [`training`]: the loop over binary problems that makes a [`Model`]; [`model`]: prediction and verification.
 //!    [`calibration`]: probabilities for models that have none of their own.

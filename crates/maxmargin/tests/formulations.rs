@@ -301,7 +301,7 @@ fn an_impossible_nu_is_said_before_the_work_starts_with_the_largest_that_is_poss
         ),
         (
             TrainingParams { penalty: Penalty::Nu(0.2), solver: Some(SolverKind::Sgd), ..TrainingParams::default() },
-            "the solver that was named has no way to meet a nu",
+            "the solver sgd has no way to meet a nu",
         ),
     ] {
         let error = params.check().unwrap_err();

@@ -75,12 +75,13 @@ def _to_engine(array: Any, threads: int) -> Data:
             return Data.sparse(*array.shape, array.indptr, array.indices, array.data)
         return Data.dense(array, threads)
     except InputError as error:
-        message = str(error)
-        if " is NaN" in message:
-            raise InputError(f"Input X contains NaN: {message}") from None
-        if " is inf" in message or " is -inf" in message:
-            raise InputError(f"Input X contains infinity or a value too large for {array.dtype!r}: {message}") from None
-        raise
+        # The number that is not finite, where that is what is wrong.
+        value = getattr(error, "value", None)
+        if value is None:
+            raise
+        if math.isnan(value):
+            raise InputError(f"Input X contains NaN: {error}") from None
+        raise InputError(f"Input X contains infinity or a value too large for {array.dtype!r}: {error}") from None
 
 
 def _sparse(X: Any) -> Any:

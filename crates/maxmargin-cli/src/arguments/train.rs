@@ -12,7 +12,8 @@ use maxmargin::solver::{Precision, Threshold};
 use super::kernel::KernelArguments;
 use super::reading::Reading;
 use super::values::{
-    OrAuto, SCALINGS, Solver, TARGET_UNITS, TASKS, TargetUnits, TaskKind, one_of, one_of_or_auto, solver,
+    OrAuto, SCALINGS, Solver, TARGET_UNITS, TASKS, TargetUnits, TaskKind, one_of, one_of_or_auto, solver, solver_list,
+    solver_names,
 };
 
 /// The ways to calibrate, by their names.
@@ -125,11 +126,8 @@ pub(crate) struct Train {
           value_parser = one_of(&CALIBRATIONS))]
     pub(crate) probabilities: Option<CalibrationParams>,
 
-    /// block-smo, smo, dual-ascent, interior-point, primal-newton, newton, kernel-newton, sgd, perceptron, kernel-perceptron, lda, logistic, l1-newton,
-    /// rvm (few vectors, probabilities), mlp (a network);
-    /// auto chooses, and says why
     #[arg(long, value_name = "NAME", help_heading = "Solver", default_value = "auto", hide_possible_values = true,
-          value_parser = solver())]
+          value_parser = solver(), help = solver_names(), long_help = solver_list())]
     pub(crate) solver: Solver,
     /// The largest violation of the optimality conditions to stop at [default: 1e-3 for kernels, none for linear machines]
     #[arg(long, value_name = "NUMBER", help_heading = "Solver", allow_hyphen_values = true)]

@@ -41,7 +41,18 @@ pub(crate) struct Solver(pub(crate) Option<SolverKind>);
 pub(super) fn solver() -> impl TypedValueParser<Value = Solver> {
     let names = SolverKind::ALL.map(SolverKind::name);
     PossibleValuesParser::new(std::iter::once("auto").chain(names))
-        .map(|text: String| Solver(SolverKind::ALL.into_iter().find(|kind| kind.name() == text)))
+        .map(|text: String| Solver(SolverKind::from_name(&text)))
+}
+
+/// The solvers by name, for the short help.
+pub(super) fn solver_names() -> String {
+    format!("{}; auto chooses, and says why", SolverKind::ALL.map(SolverKind::name).join(", "))
+}
+
+/// The solvers with what each is for, for the long help.
+pub(super) fn solver_list() -> String {
+    let line = |kind: SolverKind| format!("\n  {:<18} {}", kind.name(), kind.facts().purpose);
+    format!("The solver; auto chooses, and says why{}", SolverKind::ALL.map(line).concat())
 }
 
 /// The ways to scale, by their names.

@@ -59,7 +59,9 @@ impl Ending {
     pub(super) fn reading(error: &Error, kind: &str) -> Self {
         let own = format!("  {error}\n  help: {}", error.help());
         Ending::Refused(match error {
-            Error::Syntax { line, .. } => format!("Wrong input format at line {line}\n{own}"),
+            Error::Syntax { line, .. } | Error::OneColumn { line, .. } => {
+                format!("Wrong input format at line {line}\n{own}")
+            }
             Error::Open { path, .. } => format!("can't open {kind} file {}\n{own}", output::escaped(path)),
             _ => format!("Wrong input format\n{own}"),
         })

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
+use super::Quantity;
 use super::{gap_between, null_is_infinite, relative_gap};
 use crate::class_products::{Pass, Sums};
 use crate::control::Stop;
@@ -48,17 +49,17 @@ pub struct JointCertificate {
 }
 
 impl JointCertificate {
-    /// Every number with its name, counts last.
-    pub fn numbers(&self) -> [(&'static str, f64); 8] {
+    /// Every number with what it is, counts last.
+    pub fn numbers(&self) -> [(Quantity, f64); 8] {
         [
-            ("primal", self.primal),
-            ("dual", self.dual),
-            ("gap", self.gap),
-            ("relative gap", self.relative_gap),
-            ("violation", self.violation),
-            ("infeasibility", self.infeasibility),
-            ("support vectors", self.support as f64),
-            ("misclassified rows", self.misclassified as f64),
+            (Quantity::Primal, self.primal),
+            (Quantity::Dual, self.dual),
+            (Quantity::Gap, self.gap),
+            (Quantity::RelativeGap, self.relative_gap),
+            (Quantity::Violation, self.violation),
+            (Quantity::Infeasibility, self.infeasibility),
+            (Quantity::Support, self.support as f64),
+            (Quantity::Misclassified, self.misclassified as f64),
         ]
     }
 }

@@ -554,8 +554,5 @@ fn check_columns(columns: usize) -> Result<(), Error> {
 }
 
 fn not_finite(value: f64, row: usize, column: usize) -> Error {
-    Error::Data {
-        what: format!("the value in row {}, column {} is {value}", row + 1, column + 1),
-        help: "leave the row out, or fill the value in (with the column's mean, say)".into(),
-    }
+    Error::NotFinite { row: row + 1, column: column + 1, value }
 }

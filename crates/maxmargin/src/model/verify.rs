@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Machine, Model, Network};
 use crate::certificate::joint::JointEvidence;
 use crate::certificate::rounding::{Rounding, rounding};
-use crate::certificate::{Evidence, borderline, certify, decision_values, dual_point};
+use crate::certificate::{Evidence, Quantity, borderline, certify, decision_values, dual_point};
 use crate::control::Stop;
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
@@ -302,28 +302,31 @@ fn compare(number: usize, stored: &Machine, found: &Evidence, size: &Size, out: 
     let (stored, found_numbers) = (stored.numbers(), found.numbers());
     for place in 0..stored.len().max(found_numbers.len()) {
         // A number that only one of them has is not the same in both.
-        let of = |numbers: &[(&'static str, f64)]| numbers.get(place).map_or(f64::NAN, |&(_, value)| value);
-        let named = found_numbers.get(place).or(stored.get(place));
-        let (name, stored, found) = (named.map_or("", |&(name, _)| name), of(&stored), of(&found_numbers));
-        let allowed = match name {
-            "primal" | "dual" => objective,
+        let of = |numbers: &[(Quantity, f64)]| numbers.get(place).map_or(f64::NAN, |&(_, value)| value);
+        let Some(&(quantity, _)) = found_numbers.get(place).or(stored.get(place)) else { continue };
+        let (stored, found) = (of(&stored), of(&found_numbers));
+        let allowed = match quantity {
+            Quantity::Primal | Quantity::Dual => objective,
             // Differences of two objectives, and sums of α, which are no larger: nearer than these are known.
-            "gap" | "infeasibility" => 0.1 * objective,
+            Quantity::Gap | Quantity::Infeasibility => 0.1 * objective,
             // Models of before have the gap over the larger of |primal| and 1.
-            "relative gap" if (stored * stored_primal.abs().max(1.0) - stored_gap).abs() <= AGREEMENT * stored_gap => {
+            Quantity::RelativeGap
+                if (stored * stored_primal.abs().max(1.0) - stored_gap).abs() <= AGREEMENT * stored_gap =>
+            {
                 continue;
             }
-            "relative gap" => 0.1 * objective / found_primal.abs(),
-            "violation" => size.of_values,
-            "sum of slacks" => size.of_values.max(AGREEMENT * found),
+            Quantity::RelativeGap => 0.1 * objective / found_primal.abs(),
+            Quantity::Violation => size.of_values,
+            Quantity::SlackSum => size.of_values.max(AGREEMENT * found),
             // A margin 1/‖w‖ is compared as what it adds to the objective: where w is nearly 0 it has no digits of its own.
-            "margin" => objective,
-            "rows on the margin" | "rows inside the margin" | "misclassified rows" => size.unsure_rows as f64,
+            Quantity::Margin => objective,
+            Quantity::OnMargin | Quantity::Inside | Quantity::Misclassified => size.unsure_rows as f64,
             _ => 0.0,
         };
-        let measure = |value: f64| if name == "margin" { 1.0 / (value * value) } else { value };
+        let is_margin = quantity == Quantity::Margin;
+        let measure = |value: f64| if is_margin { 1.0 / (value * value) } else { value };
         if stored != found && !((measure(stored) - measure(found)).abs() <= allowed) {
-            out.push(Disagreement { machine, name: name.into(), stored, found });
+            out.push(Disagreement { machine, name: quantity.name().into(), stored, found });
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::verify::{AGREEMENT, Disagreement};
 use super::{Machine, Model};
+use crate::certificate::Quantity;
 use crate::certificate::joint::{ClassAlpha, JointEvidence, certify_joint, errors_by_class};
 use crate::error::Error;
 use crate::kernel::Points;
@@ -80,16 +81,16 @@ fn compare(stored: &JointEvidence, found: &JointEvidence, problem: &JointProblem
     // A component of the gradient is a sum over rows, each of which may add its C times its largest number.
     let reach = problem.rows().iter().map(|&row| problem.points().squared_norm(row)).fold(1.0, f64::max).sqrt();
     let mass: f64 = problem.costs().iter().sum();
-    for ((name, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
-        let allowed = match name {
-            "primal" | "dual" => objective,
-            "gap" => 0.1 * objective,
-            "relative gap" => 0.1 * objective / primal.abs(),
-            "violation" | "infeasibility" => 1e-9 * (reach * mass).max(1.0),
+    for ((quantity, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
+        let allowed = match quantity {
+            Quantity::Primal | Quantity::Dual => objective,
+            Quantity::Gap => 0.1 * objective,
+            Quantity::RelativeGap => 0.1 * objective / primal.abs(),
+            Quantity::Violation | Quantity::Infeasibility => 1e-9 * (reach * mass).max(1.0),
             _ => 0.0,
         };
         if stored != found && !((stored - found).abs() <= allowed) {
-            out.push(Disagreement { machine: None, name: name.into(), stored, found });
+            out.push(Disagreement { machine: None, name: quantity.name().into(), stored, found });
         }
     }
 }

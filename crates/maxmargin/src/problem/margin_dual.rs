@@ -54,10 +54,7 @@ impl<'a> MarginProblem<'a> {
         let (n, nu) = (self.len(), self.nu());
         let (two_sided, variables) = (self.task().is_regression(), self.variables());
         let side = |k: usize| if k < n { 1.0 } else { -1.0 };
-        let signs: Vec<f64> = match two_sided {
-            true => (0..variables).map(side).collect(),
-            false => self.signs().to_vec(),
-        };
+        let signs: Vec<f64> = if two_sided { (0..variables).map(side).collect() } else { self.signs().to_vec() };
         let linear = |k: usize| match (self.task(), nu) {
             (Task::Classification, None) => -1.0,
             (Task::Classification, Some(_)) | (Task::OneClass { .. }, _) => 0.0,
@@ -102,9 +99,10 @@ impl<'a> MarginProblem<'a> {
 
     /// The α of this problem's rows as variables of its dual.
     pub(crate) fn dual_variables(&self, alpha: Vec<f64>) -> Vec<f64> {
-        match self.task().is_regression() {
-            true => alpha.iter().map(|c| c.max(0.0)).chain(alpha.iter().map(|c| (-c).max(0.0))).collect(),
-            false => alpha,
+        if self.task().is_regression() {
+            alpha.iter().map(|c| c.max(0.0)).chain(alpha.iter().map(|c| (-c).max(0.0))).collect()
+        } else {
+            alpha
         }
     }
 
@@ -123,10 +121,8 @@ impl<'a> MarginProblem<'a> {
     /// ```
     pub(crate) fn recover(&self, dual: &DualProblem<'_>, alpha: &[f64], gradient: &[f64]) -> Recovered {
         let n = self.len();
-        let of_row = |i: usize| match self.task().is_regression() {
-            true => alpha[i] - alpha[n + i],
-            false => dual.signs()[i] * alpha[i],
-        };
+        let is_regression = self.task().is_regression();
+        let of_row = |i: usize| if is_regression { alpha[i] - alpha[n + i] } else { dual.signs()[i] * alpha[i] };
         let mut coefficients: Vec<f64> = (0..n).map(of_row).collect();
         let value = |i: usize| dual.signs()[i] * (gradient[i] - dual.linear()[i] - dual.ridge()[i] * alpha[i]);
         let mut values: Vec<f64> = (0..n).map(value).collect();

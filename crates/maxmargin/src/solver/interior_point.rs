@@ -51,10 +51,9 @@ use clarabel::solver::{
 };
 
 use super::smo::DualSolution;
-use super::{Settings, Solution, SolverKind, cholesky, dot, requirements};
+use super::{Settings, Solution, cholesky, dot};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
-use crate::problem::{Coupling, DualProblem, Loss, MarginProblem};
+use crate::problem::{Coupling, DualProblem, MarginProblem};
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 500;
@@ -63,11 +62,10 @@ const POLISHES: usize = 5;
 /// How long the caller's thread waits between two polls of the control.
 const WAIT: Duration = Duration::from_millis(5);
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let kind = SolverKind::InteriorPoint;
-    requirements::loss(kind, problem, &[Loss::Hinge, Loss::Squared])?;
+/// Bytes that it needs.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
     let rows = problem.len() as u64;
-    requirements::memory(kind, rows.saturating_mul(rows).saturating_mul(64), settings.memory)
+    rows.saturating_mul(rows).saturating_mul(64)
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
@@ -409,10 +407,13 @@ fn polish(
         let i = free[k];
         let moved = alpha[i] + longest * step[k];
         // The variable that ends the step lands on its bound, rounding or not.
-        next[i] = match reach(k) <= longest && step[k] != 0.0 {
-            true if step[k] < 0.0 => 0.0,
-            true => upper[i],
-            false => moved.clamp(0.0, upper[i]),
+        let ends_step = reach(k) <= longest && step[k] != 0.0;
+        next[i] = if !ends_step {
+            moved.clamp(0.0, upper[i])
+        } else if step[k] < 0.0 {
+            0.0
+        } else {
+            upper[i]
         };
     }
     ControlFlow::Continue(Some(next))
@@ -436,8 +437,10 @@ mod tests {
     use super::*;
     use crate::control::Unattended;
     use crate::kernel::{Gamma, KernelParams};
+    use crate::problem::Loss;
     use crate::problem::{Bias, DualParts};
     use crate::solver::Decision;
+    use crate::solver::SolverKind;
 
     fn close(found: f64, expected: f64, tolerance: f64) {
         assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");

@@ -41,9 +41,8 @@
 use std::ops::ControlFlow;
 
 use super::line_search::exact_step;
-use super::{Settings, Solution, SolverKind, cholesky, decision_of, dot, requirements};
+use super::{Settings, Solution, cholesky, decision_of, dot};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
 use crate::problem::{Bias, DualProblem, FromNu, Loss, MarginProblem};
 use crate::workers::Workers;
 
@@ -62,12 +61,10 @@ const PRODUCTS_A_POLL: usize = 1024;
 /// A problem of fewer rows starts with all of them active.
 const FEW_ROWS: usize = 500;
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let kind = SolverKind::KernelNewton;
-    requirements::soft_margin(kind, problem)?;
-    requirements::loss(kind, problem, &[Loss::Squared])?;
+/// Bytes that it needs.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
     let rows = problem.len() as u64;
-    requirements::memory(kind, rows.saturating_mul(rows).saturating_mul(16), settings.memory)
+    rows.saturating_mul(rows).saturating_mul(16)
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
@@ -350,6 +347,7 @@ mod tests {
     use super::super::fixtures::*;
     use super::*;
     use crate::kernel::{Gamma, KernelParams};
+    use crate::solver::SolverKind;
 
     fn kernels() -> [KernelParams; 3] {
         [KernelParams::Linear, quadratic(), KernelParams::Rbf { gamma: Gamma::Value(0.5) }]

@@ -30,17 +30,12 @@
 use std::ops::ControlFlow;
 
 use super::perceptron::{MAX_SWEEPS, not_separable_note};
-use super::{Settings, Solution, SolverKind, decision_of, requirements};
+use super::{Settings, Solution, decision_of};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
 use crate::problem::{Bias, FromNu, MarginProblem};
 
 /// Rows looked at between two polls, when there is no mistake.
 const ROWS_A_POLL: usize = 1 << 16;
-
-pub(super) fn supports(problem: &MarginProblem<'_>, _: &Settings) -> Result<(), Error> {
-    requirements::soft_margin(SolverKind::KernelPerceptron, problem)
-}
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
     let size = problem.len();
@@ -144,6 +139,7 @@ mod tests {
     use super::super::fixtures::*;
     use super::*;
     use crate::solver::Decision;
+    use crate::solver::SolverKind;
 
     #[test]
     fn xor_is_learnt_with_the_quadratic_kernel_and_not_without() {

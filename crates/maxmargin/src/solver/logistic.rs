@@ -41,9 +41,8 @@ use std::ops::ControlFlow;
 
 use super::hessian::{self, Ridge};
 use super::line_search::slope_step;
-use super::{Decision, Settings, Solution, SolverKind, dot, requirements};
+use super::{Decision, Settings, Solution, dot};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
 use crate::problem::{Bias, FromNu, Loss, MarginProblem};
 
 /// The most steps unless the settings say otherwise.
@@ -51,12 +50,9 @@ const MAX_STEPS: u64 = 1000;
 /// Steps without progress before the solver gives up.
 const PATIENCE: u32 = 10;
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let kind = SolverKind::Logistic;
-    requirements::soft_margin(kind, problem)?;
-    requirements::linear_kernel(kind, problem)?;
-    requirements::loss(kind, problem, &[Loss::Logistic])?;
-    requirements::memory(kind, hessian::bytes(problem.points().matrix().columns()), settings.memory)
+/// Bytes that it needs.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
+    hessian::bytes(problem.points().matrix().columns())
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
@@ -235,6 +231,7 @@ fn extremes(values: &[f64]) -> (f64, f64) {
 mod tests {
     use super::super::fixtures::*;
     use super::*;
+    use crate::solver::SolverKind;
 
     /// Logistic regression without a penalty.
     fn plain(points: &[([f64; 2], f64)]) -> (Fixture, Solution) {

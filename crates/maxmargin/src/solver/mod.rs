@@ -1,26 +1,13 @@
 //! Solvers: algorithms by name, each of which turns a [`MarginProblem`] into a [`Solution`].
 //!
-//! | name | problem | file |
-//! | --- | --- | --- |
-//! | `smo` | every kernel, hinge and squared loss, every bias | `smo.rs` |
-//! | `block-smo` | the same, for many rows: blocks of variables, all cores | `block_smo/` |
-//! | `dual-ascent` | linear: every loss, task and bias; other kernels: hinge and squared loss, folded or no bias | `dual_ascent/` |
-//! | `interior-point` | every kernel, hinge and squared loss, small n | `interior_point.rs` |
-//! | `primal-newton` | linear, every loss, task and bias, any size | `primal_newton/` |
-//! | `l1-newton` | linear, L1 norm, squared and logistic loss, every bias | `l1/` |
-//! | `newton` | linear, squared loss | `newton.rs` |
-//! | `kernel-newton` | every kernel, squared loss | `kernel_newton.rs` |
-//! | `sgd` | linear, hinge loss | `sgd.rs` |
-//! | `perceptron`, `kernel-perceptron` | separable data | `perceptron.rs`, `kernel_perceptron.rs` |
-//! | `lda` | linear, Gaussian classes | `lda/` |
-//! | `logistic` | linear, logistic loss | `logistic.rs` |
-//! | `rvm` | every kernel, logistic loss, few vectors; not convex | `rvm/` |
-//! | `mlp` | networks: hidden layers before a linear machine, logistic loss; not convex | `mlp/` |
-//! | several classes at once | linear: softmax, Crammer and Singer, `lda` | `joint/` |
+//! <!-- solvers -->
+//! <!-- /solvers -->
 //!
-//! To add one: write its file with `supports` and `solve`, name it in [`SolverKind`], and put it into the two `match`es
-//! below. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses no clock. One that can be
-//! resumed asks through `start::poll_keeping`, and takes a [`Start::Snapshot`].
+//! Several classes at once are the matter of `joint/` and `lda/`, networks that of `mlp/`.
+//!
+//! To add one: write its file with `bytes` and `solve`, declare it below, and give it a variant and an entry in `table.rs`; the table above and
+//! the README's are written by the test `tables`. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses
+//! no clock. One that can be resumed asks through `start::poll_keeping`, and takes a [`Start::Snapshot`].
 
 mod block_smo;
 mod cache;
@@ -45,12 +32,12 @@ mod newton;
 mod perceptron;
 mod preconditioner;
 mod primal_newton;
-mod requirements;
 mod rvm;
 mod scatter;
 mod sgd;
 pub(crate) mod smo;
 mod start;
+mod table;
 
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +49,7 @@ use crate::control::{Control, Stop, Unkept};
 use crate::error::Error;
 use crate::network::Activation;
 pub use crate::problem::{Decision, Solution};
-use crate::problem::{DualProblem, FromNu, MarginProblem, Norm, Recovered};
+use crate::problem::{DualProblem, FromNu, MarginProblem, Recovered};
 pub(crate) use block_smo::{OF_ENDING, WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
 pub(crate) use choose::choose_silently;
@@ -70,93 +57,8 @@ pub(crate) use chunks::solve_by_chunks;
 pub(crate) use primal_newton::newton_step_is_free;
 use smo::DualSolution;
 pub use start::{Snapshot, SnapshotControl, Start};
-
-/// An algorithm by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum SolverKind {
-    /// Sequential minimal optimisation, second-order selection.
-    Smo,
-    /// Sequential minimal optimisation in blocks: the engine for kernels and many rows.
-    BlockSmo,
-    /// Stochastic dual coordinate ascent.
-    DualAscent,
-    /// The dual as a general quadratic program.
-    InteriorPoint,
-    /// Newton's method on the primal, linear.
-    Newton,
-    /// Newton's method on the primal, linear, any loss and size.
-    PrimalNewton,
-    /// Newton's method on the primal, in the coefficients of a kernel expansion.
-    KernelNewton,
-    /// Stochastic subgradient descent.
-    Sgd,
-    /// Rosenblatt's perceptron.
-    Perceptron,
-    /// The perceptron with a kernel.
-    KernelPerceptron,
-    /// Fisher's linear discriminant.
-    Lda,
-    /// Logistic regression by iteratively reweighted least squares.
-    Logistic,
-    /// Newton's method on the primal with the L1 norm, linear.
-    L1Newton,
-    /// The relevance vector machine.
-    Rvm,
-    /// The multilayer perceptron.
-    Mlp,
-}
-
-impl SolverKind {
-    /// All of them.
-    pub const ALL: [SolverKind; 15] = [
-        SolverKind::Smo,
-        SolverKind::BlockSmo,
-        SolverKind::DualAscent,
-        SolverKind::InteriorPoint,
-        SolverKind::Newton,
-        SolverKind::PrimalNewton,
-        SolverKind::KernelNewton,
-        SolverKind::Sgd,
-        SolverKind::Perceptron,
-        SolverKind::KernelPerceptron,
-        SolverKind::Lda,
-        SolverKind::Logistic,
-        SolverKind::L1Newton,
-        SolverKind::Rvm,
-        SolverKind::Mlp,
-    ];
-
-    /// The name, as the user writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            SolverKind::Smo => "smo",
-            SolverKind::BlockSmo => "block-smo",
-            SolverKind::DualAscent => "dual-ascent",
-            SolverKind::InteriorPoint => "interior-point",
-            SolverKind::Newton => "newton",
-            SolverKind::PrimalNewton => "primal-newton",
-            SolverKind::KernelNewton => "kernel-newton",
-            SolverKind::Sgd => "sgd",
-            SolverKind::Perceptron => "perceptron",
-            SolverKind::KernelPerceptron => "kernel-perceptron",
-            SolverKind::Lda => "lda",
-            SolverKind::Logistic => "logistic",
-            SolverKind::L1Newton => "l1-newton",
-            SolverKind::Rvm => "rvm",
-            SolverKind::Mlp => "mlp",
-        }
-    }
-
-    /// Why its models have no certificate, where that is no matter of the problem.
-    pub(crate) fn why_uncertified(self) -> Option<&'static str> {
-        match self {
-            SolverKind::Rvm => Some(rvm::NOT_CONVEX),
-            _ => None,
-        }
-    }
-}
+pub use table::{Aim, Beginnings, Domain, PenaltyKind, SolverFacts, SolverKind, TaskKind, supports_norm};
+use table::{Asked, either};
 
 /// Settings that every solver reads what it needs of. Checked by the training parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -260,34 +162,34 @@ impl Default for Settings {
 /// # Errors
 /// When it cannot, with the way out.
 pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    requirements::task(kind, problem)?;
-    supports_norm(kind, problem.norm())?;
-    requirements::gap(kind, problem, settings)?;
-    match kind {
-        SolverKind::Smo => smo::supports(problem, settings),
-        SolverKind::BlockSmo => block_smo::supports(problem, settings),
-        SolverKind::DualAscent => dual_ascent::supports(problem, settings),
-        SolverKind::InteriorPoint => interior_point::supports(problem, settings),
-        SolverKind::Newton => newton::supports(problem, settings),
-        SolverKind::PrimalNewton => primal_newton::supports(problem, settings),
-        SolverKind::KernelNewton => kernel_newton::supports(problem, settings),
-        SolverKind::Sgd => sgd::supports(problem, settings),
-        SolverKind::Perceptron => perceptron::supports(problem, settings),
-        SolverKind::KernelPerceptron => kernel_perceptron::supports(problem, settings),
-        SolverKind::Lda => lda::supports(problem, settings),
-        SolverKind::Logistic => logistic::supports(problem, settings),
-        SolverKind::L1Newton => l1::supports(problem, settings),
-        SolverKind::Rvm => rvm::supports(problem, settings),
-        SolverKind::Mlp => Err(requirements::makes_a_network()),
+    let facts = kind.facts();
+    facts.check(&Asked::of(problem, settings))?;
+    if facts.solve.is_none() {
+        return Err(makes_a_network(kind));
+    }
+    within_memory(kind, (facts.bytes)(problem, settings), settings.memory)
+}
+
+/// A network is more than a decision function over the rows of a problem.
+fn makes_a_network(kind: SolverKind) -> Error {
+    Error::Combination {
+        what: format!(
+            "the solver {} makes a network, which is trained as a whole and not for one pair of classes",
+            kind.name()
+        ),
+        help: format!("train a model with the solver {}, or choose another solver", kind.name()),
     }
 }
 
-/// Checks that a solver minimises a norm.
+/// Checks that what a solver needs is within the budget.
 ///
 /// # Errors
-/// When it does not, with the way out.
-pub fn supports_norm(kind: SolverKind, norm: Norm) -> Result<(), Error> {
-    requirements::norm(kind, norm)
+/// When it is not.
+fn within_memory(kind: SolverKind, need: u64, budget: u64) -> Result<(), Error> {
+    if need <= budget {
+        return Ok(());
+    }
+    Err(Error::Memory { what: format!("the solver {}", kind.name()), need, budget })
 }
 
 /// Solves a problem by the algorithm named, from scratch.
@@ -315,25 +217,22 @@ pub fn solve_from(
     control: &mut dyn SnapshotControl,
 ) -> Result<Solution, Error> {
     supports(kind, problem, settings)?;
-    let ignored = matches!(start, Start::Alpha(_)) && !kind.takes_alpha()
-        || matches!(start, Start::Weights { .. }) && !matches!(kind, SolverKind::L1Newton | SolverKind::PrimalNewton);
-    let mut solution = match kind {
-        SolverKind::Smo => smo::solve(problem, settings, start, control),
-        SolverKind::BlockSmo => block_smo::solve(problem, settings, start, control),
-        SolverKind::DualAscent => dual_ascent::solve(problem, settings, start, control),
-        SolverKind::InteriorPoint => interior_point::solve(problem, settings, control),
-        SolverKind::Newton => newton::solve(problem, settings, control),
-        SolverKind::PrimalNewton => primal_newton::solve(problem, settings, start, control),
-        SolverKind::KernelNewton => kernel_newton::solve(problem, settings, control),
-        SolverKind::Sgd => sgd::solve(problem, settings, control),
-        SolverKind::Perceptron => perceptron::solve(problem, settings, control),
-        SolverKind::KernelPerceptron => kernel_perceptron::solve(problem, settings, control),
-        SolverKind::Lda => lda::solve(problem, settings, control),
-        SolverKind::Logistic => logistic::solve(problem, settings, control),
-        SolverKind::L1Newton => l1::solve(problem, settings, start, control),
-        SolverKind::Rvm => rvm::solve(problem, settings, control),
-        SolverKind::Mlp => return Err(requirements::makes_a_network()),
-    };
+    solve_supported(kind, problem, settings, start, control)
+}
+
+/// [`solve_from`] of what [`supports`] has let pass.
+fn solve_supported(
+    kind: SolverKind,
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn SnapshotControl,
+) -> Result<Solution, Error> {
+    let SolverFacts { solve, beginnings, .. } = kind.facts();
+    let solve = solve.ok_or_else(|| makes_a_network(kind))?;
+    let ignored = matches!(start, Start::Alpha(_)) && !beginnings.alpha
+        || matches!(start, Start::Weights { .. }) && !beginnings.weights;
+    let mut solution = solve(problem, settings, start, control);
     if ignored {
         solution.notes.push(format!("{} has no use for a warm start, and began from scratch", kind.name()));
     }
@@ -350,8 +249,10 @@ pub(crate) fn problems_at_a_time(kind: SolverKind, problem: &MarginProblem<'_>) 
 
 /// Solves several problems over the same rows, with the same loss and bias, at once; each as well as it would be alone.
 ///
+/// [`supports`] must have let the first of them pass: the others are of the same kind and size.
+///
 /// # Errors
-/// As [`supports`], for the first that is not.
+/// When the solver makes a network.
 pub(crate) fn solve_together(
     kind: SolverKind,
     problems: &[MarginProblem<'_>],
@@ -360,9 +261,8 @@ pub(crate) fn solve_together(
     control: &mut dyn SnapshotControl,
 ) -> Result<Vec<Solution>, Error> {
     match (problems, starts.pop()) {
-        ([problem], Some(start)) => Ok(vec![solve_from(kind, problem, settings, start, control)?]),
+        ([problem], Some(start)) => Ok(vec![solve_supported(kind, problem, settings, start, control)?]),
         (_, last) => {
-            problems.iter().try_for_each(|problem| supports(kind, problem, settings))?;
             starts.extend(last);
             Ok(dual_ascent::solve_together(problems, settings, starts, control))
         }

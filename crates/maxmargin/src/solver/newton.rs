@@ -40,9 +40,8 @@ use std::ops::ControlFlow;
 
 use super::hessian::{self, Ridge};
 use super::line_search::exact_step;
-use super::{Decision, Settings, Solution, SolverKind, dot, requirements};
+use super::{Decision, Settings, Solution, dot};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
 use crate::problem::{Bias, DualProblem, FromNu, Loss, MarginProblem};
 
 /// The most steps unless the settings say otherwise.
@@ -50,12 +49,9 @@ const MAX_STEPS: u64 = 1000;
 /// Steps without progress before the solver gives up.
 const PATIENCE: u32 = 10;
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let kind = SolverKind::Newton;
-    requirements::soft_margin(kind, problem)?;
-    requirements::linear_kernel(kind, problem)?;
-    requirements::loss(kind, problem, &[Loss::Squared])?;
-    requirements::memory(kind, hessian::bytes(problem.points().matrix().columns()), settings.memory)
+/// Bytes that it needs.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
+    hessian::bytes(problem.points().matrix().columns())
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
@@ -201,6 +197,7 @@ impl State {
 mod tests {
     use super::super::fixtures::*;
     use super::*;
+    use crate::solver::SolverKind;
 
     #[test]
     fn the_certificate_holds_for_every_bias_and_cost() {
@@ -218,12 +215,21 @@ mod tests {
 
     #[test]
     fn hinge_loss_and_kernels_are_refused() {
-        let refused = |fixture: Fixture| fixture.with(|problem| supports(problem, &Settings::default()).is_err());
+        let refused = |fixture: Fixture| {
+            fixture.with(|problem| crate::solver::supports(SolverKind::Newton, problem, &Settings::default()).is_err())
+        };
         assert!(refused(Fixture::new(&separable(), 1.0)));
         assert!(refused(Fixture::new(&separable(), 1.0).loss(Loss::Squared).kernel(quadratic())));
         assert!(!refused(Fixture::new(&separable(), 1.0).loss(Loss::Squared)));
         let small = Settings { memory: 16, ..Settings::default() };
-        assert!(Fixture::new(&separable(), 1.0).loss(Loss::Squared).with(|problem| supports(problem, &small).is_err()));
+        assert!(
+            Fixture::new(&separable(), 1.0).loss(Loss::Squared).with(|problem| crate::solver::supports(
+                SolverKind::Newton,
+                problem,
+                &small
+            )
+            .is_err())
+        );
     }
 
     #[test]

@@ -33,20 +33,14 @@
 
 use std::ops::ControlFlow;
 
-use super::{Decision, Settings, Solution, SolverKind, requirements};
+use super::{Decision, Settings, Solution};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
 use crate::problem::{Bias, FromNu, MarginProblem};
 
 /// The most sweeps unless the settings say otherwise.
 pub(super) const MAX_SWEEPS: u64 = 1000;
 /// Entries of the matrix looked at between two polls.
 const ENTRIES_A_POLL: usize = 1 << 20;
-
-pub(super) fn supports(problem: &MarginProblem<'_>, _: &Settings) -> Result<(), Error> {
-    requirements::soft_margin(SolverKind::Perceptron, problem)?;
-    requirements::linear_kernel(SolverKind::Perceptron, problem)
-}
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
     let columns = problem.points().matrix().columns();
@@ -141,6 +135,7 @@ mod tests {
     use super::super::fixtures::*;
     use super::*;
     use crate::data::Matrix;
+    use crate::solver::SolverKind;
 
     #[test]
     fn separable_points_are_separated() {

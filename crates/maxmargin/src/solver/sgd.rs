@@ -47,22 +47,14 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-use super::{Decision, Settings, Solution, SolverKind, dot, requirements};
+use super::{Decision, Settings, Solution, dot};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
 use crate::problem::{Bias, FromNu, Loss, MarginProblem};
 
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 1000;
 /// Entries of the matrix looked at between two polls.
 const ENTRIES_A_POLL: usize = 1 << 20;
-
-pub(super) fn supports(problem: &MarginProblem<'_>, _: &Settings) -> Result<(), Error> {
-    let kind = SolverKind::Sgd;
-    requirements::soft_margin(kind, problem)?;
-    requirements::linear_kernel(kind, problem)?;
-    requirements::loss(kind, problem, &[Loss::Hinge])
-}
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
     let mut best = Best {
@@ -285,6 +277,7 @@ fn best_bias(values: &[f64], signs: &[f64], costs: &[f64], start: f64) -> f64 {
 mod tests {
     use super::super::fixtures::*;
     use super::*;
+    use crate::solver::SolverKind;
 
     #[test]
     fn easy_problems_reach_a_gap_of_a_thousandth_for_every_bias() {

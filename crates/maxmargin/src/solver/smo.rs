@@ -36,15 +36,13 @@ use std::ops::ControlFlow;
 use super::cache::RowCache;
 use super::drift::Drift;
 use super::start::{Snapshot, SnapshotControl, Start, feasible, poll_keeping};
-use super::{Settings, Solution, SolverKind, requirements};
+use super::{Settings, Solution};
 use crate::control::{Control, Progress, Stop, Unkept};
-use crate::error::Error;
-use crate::problem::{Coupling, DualProblem, Loss, MarginProblem, pair_curvature};
+use crate::problem::{Coupling, DualProblem, MarginProblem, pair_curvature};
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    requirements::loss(SolverKind::Smo, problem, &[Loss::Hinge, Loss::Squared])?;
-    let vectors = 10 * 8 * problem.variables() as u64;
-    requirements::memory(SolverKind::Smo, RowCache::bytes(problem.variables()) + vectors, settings.memory)
+/// Bytes that it needs without any row being kept.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
+    RowCache::bytes(problem.variables()) + 10 * 8 * problem.variables() as u64
 }
 
 pub(super) fn solve(

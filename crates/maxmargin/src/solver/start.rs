@@ -2,20 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::SolverKind;
 use crate::control::{Control, Progress, Stop, Unattended, Unkept};
-use crate::problem::{Coupling, DualProblem, MarginProblem, Norm};
+use crate::problem::{Coupling, DualProblem, MarginProblem};
 
 /// Where a solver begins. The optimum does not depend on it, the way there does.
 ///
-/// | solver | [`Start::Alpha`] | [`Start::Snapshot`] |
-/// | --- | --- | --- |
-/// | `smo`, `block-smo` | taken | taken |
-/// | `dual-ascent`, `primal-newton` | taken | from scratch |
-/// | all others | from scratch | from scratch |
-///
-/// `l1-newton` and `primal-newton` take [`Start::Weights`], all others begin from scratch with these. With the L1 norm w is not a sum over
-/// the rows, and with a smooth loss the weights of a neighbouring C are nearer than its α, scaled, are.
+/// [`SolverFacts::beginnings`](super::SolverFacts::beginnings) says what a solver can begin at; it begins from scratch at anything else.
+/// With the L1 norm w is not a sum over the rows, and with a smooth loss the weights of a neighbouring C are nearer than its α, scaled, are.
 ///
 /// A solver that knows nothing of snapshots offers none; from scratch it ends in the same solution.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,23 +105,6 @@ pub(super) fn poll_keeping(
         control.keep_snapshot(snapshot());
     }
     answer
-}
-
-impl SolverKind {
-    /// Whether the solver begins at [`Start::Weights`] rather than at [`Start::Alpha`], where it has the choice.
-    pub(crate) fn prefers_weights(self, problem: &MarginProblem<'_>) -> bool {
-        problem.norm() == Norm::L1 || self == SolverKind::PrimalNewton && problem.row_loss().is_smooth()
-    }
-
-    /// Whether the solver stops at a gap where one is asked for, and not at a violation.
-    pub(crate) fn stops_at_gap(self) -> bool {
-        matches!(self, SolverKind::DualAscent | SolverKind::PrimalNewton | SolverKind::L1Newton)
-    }
-
-    /// Whether the solver begins at a [`Start::Alpha`]; the others begin from scratch.
-    pub fn takes_alpha(self) -> bool {
-        matches!(self, SolverKind::Smo | SolverKind::BlockSmo | SolverKind::DualAscent | SolverKind::PrimalNewton)
-    }
 }
 
 /// A feasible point next to `alpha`: clipped into the bounds and, with a coupled sum, balanced.

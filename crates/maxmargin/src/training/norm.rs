@@ -5,17 +5,13 @@ use crate::error::Error;
 use crate::kernel::KernelParams;
 use crate::model::Multiclass;
 use crate::problem::{Loss, Norm, Penalty};
-use crate::solver::SolverKind;
 
 impl TrainingParams {
     /// The loss, where none was named: the solver's own, else hinge; squared with the L1 norm, which hinge loss does not go with.
     pub(super) fn own_loss(&self) -> Loss {
-        match self.solver {
-            Some(SolverKind::Newton | SolverKind::KernelNewton | SolverKind::L1Newton) => Loss::Squared,
-            Some(SolverKind::Logistic | SolverKind::Rvm | SolverKind::Mlp) => Loss::Logistic,
-            _ if self.norm == Norm::L1 && self.penalty != Penalty::Hard => Loss::Squared,
-            _ => Loss::Hinge,
-        }
+        let is_l1 = self.norm == Norm::L1 && self.penalty != Penalty::Hard;
+        let usual = if is_l1 { Loss::Squared } else { Loss::Hinge };
+        self.solver.and_then(|kind| kind.facts().own_loss).unwrap_or(usual)
     }
 
     /// Checks that a norm goes with everything else.

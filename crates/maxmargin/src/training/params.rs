@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::kernel::KernelParams;
 use crate::model::Multiclass;
 use crate::problem::{Bias, Loss, Norm, Penalty, Task};
-use crate::solver::{Settings, SolverKind};
+use crate::solver::{PenaltyKind, Settings, SolverKind};
 
 /// What to train, not yet checked. Plain, public, `Default`.
 ///
@@ -76,12 +76,8 @@ const MOST_WEIGHTS_OF_PAIRS: usize = 1 << 22;
 impl TrainingParams {
     /// How several classes are told apart, the solver's own way where none was named.
     pub fn way(&self) -> Multiclass {
-        let own = if matches!(self.solver, Some(SolverKind::Lda | SolverKind::Mlp)) {
-            Multiclass::Joint
-        } else {
-            Multiclass::default()
-        };
-        self.multiclass.unwrap_or(own)
+        let is_joint = self.solver.is_some_and(|kind| kind.facts().is_joint);
+        self.multiclass.unwrap_or(if is_joint { Multiclass::Joint } else { Multiclass::default() })
     }
 
     /// How the classes of some data are told apart. Where no way was named and the machines of all pairs would have more than four
@@ -156,8 +152,10 @@ impl TrainingParams {
         if loss != Loss::Hinge || self.bias != Bias::Explicit {
             return refuse("nu goes with hinge loss and an explicit bias", "choose these, or C in the place of nu");
         }
-        if !matches!(self.solver, None | Some(SolverKind::Smo | SolverKind::BlockSmo)) {
-            return refuse("the solver that was named has no way to meet a nu", "name smo or block-smo, or none");
+        let meets_nu = |kind: SolverKind| kind.facts().domains.iter().any(|d| d.penalties.contains(&PenaltyKind::Nu));
+        if let Some(kind) = self.solver.filter(|kind| !meets_nu(*kind)) {
+            let what = format!("the solver {} has no way to meet a nu", kind.name());
+            return refuse(&what, "name smo or block-smo, or none");
         }
         if !matches!(self.way(), Multiclass::OneVsOne | Multiclass::OneVsRest) {
             return refuse("classes that are trained together have no nu", "choose multiclass ovo or ovr, or C");

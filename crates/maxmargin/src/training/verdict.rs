@@ -376,9 +376,11 @@ const FINEST_FACTOR: f64 = 1e-4;
 /// A finer goal.
 fn finer(goal: Settings, kind: SolverKind) -> Settings {
     match goal.gap {
-        Some(gap) if kind.stops_at_gap() || kind == SolverKind::Sgd => Settings { gap: Some(gap * FINER), ..goal },
+        Some(gap) if kind.facts().stops_at_gap || kind == SolverKind::Sgd => {
+            Settings { gap: Some(gap * FINER), ..goal }
+        }
         // Where a solver stops at a gap by default, a finer one is named.
-        None if kind.stops_at_gap() && goal.tolerance.is_none() => {
+        None if kind.facts().stops_at_gap && goal.tolerance.is_none() => {
             Settings { gap: Some(Settings::GAP * FINER), ..goal }
         }
         // What is looser than 1 asks for nothing.

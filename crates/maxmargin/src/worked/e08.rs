@@ -74,7 +74,7 @@ fn hard_margins(
     params: &TrainingParams,
 ) -> Result<Vec<(SolverKind, f64)>, Error> {
     let mut distances = Vec::new();
-    for kind in SolverKind::ALL.into_iter().filter(|&kind| super::minimises(kind)) {
+    for kind in SolverKind::ALL.into_iter().filter(|kind| kind.finds_minimum()) {
         let params = TrainingParams { penalty: Penalty::Hard, solver: Some(kind), ..params.clone() };
         match notebook.fit(data, params) {
             Ok(model) => distances.push((kind, 2.0 * certificate(&model)?.margin)),

@@ -271,7 +271,7 @@ impl Notebook<'_> {
     /// Trains by every solver that minimises exactly this objective to the tolerance asked for.
     fn fit_all(&mut self, data: &Dataset, params: &TrainingParams) -> Result<Vec<(SolverKind, Model)>, Error> {
         let mut models = Vec::new();
-        for kind in SolverKind::ALL.into_iter().filter(|&kind| minimises(kind)) {
+        for kind in SolverKind::ALL.into_iter().filter(|kind| kind.finds_minimum()) {
             match self.fit(data, TrainingParams { solver: Some(kind), ..params.clone() }) {
                 Ok(model) => models.push((kind, model)),
                 Err(Error::Combination { .. }) => {} // not a problem for this solver
@@ -293,19 +293,6 @@ impl Notebook<'_> {
         self.note(what, Some(kind), Claim::AtMost { limit, obtained: certificate.primal - optimum });
         Ok(())
     }
-}
-
-/// Whether a solver goes for the minimum itself: the others stop elsewhere, on purpose.
-fn minimises(kind: SolverKind) -> bool {
-    !matches!(
-        kind,
-        SolverKind::Sgd
-            | SolverKind::Perceptron
-            | SolverKind::KernelPerceptron
-            | SolverKind::Lda
-            | SolverKind::Rvm
-            | SolverKind::Mlp
-    )
 }
 
 /// The parameters that the examples start from. The loss is named, or else each solver would take its own.

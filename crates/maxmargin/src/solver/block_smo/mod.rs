@@ -51,12 +51,11 @@ use std::ops::ControlFlow;
 
 use super::smo::{self, DualSolution};
 use super::start::{SnapshotControl, Start, feasible, poll_keeping};
-use super::{Precision, Settings, Solution, SolverKind, requirements};
+use super::{Precision, Settings, Solution};
 use crate::control::{Control, Progress, Stop, Work};
 use crate::data::Matrix;
-use crate::error::Error;
 use crate::kernel::{ClassValues, Packable, Packed, Tiles};
-use crate::problem::{DualProblem, Loss, MarginProblem};
+use crate::problem::{DualProblem, MarginProblem};
 use crate::simd::Real;
 use aside::PastAlpha;
 use block::Block;
@@ -119,13 +118,8 @@ const LEAST_BLOCK: u64 = 16;
 /// Blocks between two computations of the gap that the progress line shows.
 const GAP_EVERY: u64 = 8;
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    requirements::loss(SolverKind::BlockSmo, problem, &[Loss::Hinge, Loss::Squared])?;
-    requirements::memory(SolverKind::BlockSmo, need(problem, settings), settings.memory)
-}
-
 /// Bytes needed when no kernel row is kept.
-fn need(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
+pub(super) fn bytes(problem: &MarginProblem<'_>, settings: &Settings) -> u64 {
     let matrix = problem.points().matrix();
     let in_classes = problem.gram().shared().map_or(0, ClassValues::bytes);
     shared_bytes(matrix, settings.precision) + in_classes + own_bytes(matrix, problem.variables(), settings.precision)
@@ -156,7 +150,7 @@ pub(super) fn solve(
     start: Start,
     control: &mut dyn SnapshotControl,
 ) -> Solution {
-    let memory = settings.memory.saturating_sub(need(problem, settings));
+    let memory = settings.memory.saturating_sub(bytes(problem, settings));
     let start = start.of_dual(problem);
     super::solve_by_dual(problem, |dual| solve_dual(dual, settings, memory, start, control))
 }

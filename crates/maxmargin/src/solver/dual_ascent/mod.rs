@@ -44,22 +44,14 @@ use super::cache::RowCache;
 use super::drift::Drift;
 use super::smo::DualSolution;
 use super::start::{Start, feasible};
-use super::{Decision, Settings, Solution, SolverKind, requirements};
+use super::{Decision, Settings, Solution};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
-use crate::problem::{Bias, DualProblem, FromNu, LinearProblem, Loss, MarginProblem};
+use crate::problem::{Bias, DualProblem, FromNu, LinearProblem, MarginProblem};
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let linear = problem.kernel().is_linear() && !problem.hard();
-    let losses = if linear { &[Loss::Hinge, Loss::Squared, Loss::Logistic][..] } else { &[Loss::Hinge, Loss::Squared] };
-    requirements::loss(SolverKind::DualAscent, problem, losses)?;
-    requirements::penalty(SolverKind::DualAscent, problem)?;
-    if !linear {
-        requirements::no_explicit_bias(SolverKind::DualAscent, problem)?;
-    }
-    let vectors = own_bytes(problem);
+/// Bytes that it needs.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
     let cache = if problem.kernel().is_linear() { 0 } else { RowCache::bytes(problem.len()) };
-    requirements::memory(SolverKind::DualAscent, cache + vectors, settings.memory)
+    cache + own_bytes(problem)
 }
 
 pub(super) fn solve(

@@ -59,7 +59,7 @@ use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{AT_BOUND, Bias, JointProblem};
 use crate::simd::vectorised;
-use crate::solver::{Settings, SolverKind, requirements};
+use crate::solver::{Settings, SolverKind, within_memory};
 
 /// The most sweeps unless the settings say otherwise.
 const MAX_SWEEPS: u64 = 100_000;
@@ -74,7 +74,7 @@ const WORK_A_POLL: usize = 1 << 21;
 pub(super) fn supports(problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let products = problem.products();
     let numbers = (problem.len() as u64 * 2).saturating_mul(products.lanes() as u64) + 2 * products.size() as u64;
-    requirements::memory(SolverKind::DualAscent, numbers.saturating_mul(8), settings.memory)
+    within_memory(SolverKind::DualAscent, numbers.saturating_mul(8), settings.memory)
 }
 
 pub(super) fn solve(

@@ -11,7 +11,7 @@
 mod crammer_singer;
 mod softmax;
 
-use super::{Settings, SolverKind, lda};
+use super::{Settings, SolverKind, either, lda};
 use crate::certificate::joint::ClassAlpha;
 use crate::control::{Control, Stop};
 use crate::error::Error;
@@ -65,10 +65,14 @@ pub fn supports_joint(kind: SolverKind, problem: &JointProblem<'_>, settings: &S
         SolverKind::Lda => lda::supports_joint(problem, settings),
         SolverKind::Logistic => softmax::supports(problem, settings),
         SolverKind::DualAscent => crammer_singer::supports(problem, settings),
-        _ => Err(Error::Combination {
-            what: format!("the solver {} knows of two classes only", kind.name()),
-            help: "choose the solver logistic, lda or dual-ascent, or multiclass ovo or ovr".into(),
-        }),
+        _ => {
+            let knows = |kind: &SolverKind| !kind.facts().together.is_empty() && *kind != SolverKind::Mlp;
+            let names: Vec<&str> = SolverKind::ALL.iter().filter(|kind| knows(kind)).map(|kind| kind.name()).collect();
+            Err(Error::Combination {
+                what: format!("the solver {} knows of two classes only", kind.name()),
+                help: format!("choose the solver {}, or multiclass ovo or ovr", either(&names)),
+            })
+        }
     }
 }
 

@@ -51,7 +51,7 @@ use crate::error::Error;
 use crate::problem::{Bias, JointProblem};
 use crate::solver::line_search::slope_step;
 use crate::solver::preconditioner::Preconditioner;
-use crate::solver::{Settings, SolverKind, dot, requirements};
+use crate::solver::{Settings, SolverKind, dot, within_memory};
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 1000;
@@ -72,7 +72,7 @@ const RENEW: [u64; 4] = [2, 6, 12, 24];
 pub(super) fn supports(problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let lines = (problem.len() as u64).saturating_mul(problem.products().lanes() as u64).saturating_mul(16);
     let need = lines.saturating_add(Preconditioner::bytes(problem));
-    requirements::memory(SolverKind::Logistic, need, settings.memory)
+    within_memory(SolverKind::Logistic, need, settings.memory)
 }
 
 pub(super) fn solve(
@@ -386,9 +386,11 @@ fn without_penalty(
             return ControlFlow::Continue(Some(Stop::Diverged));
         }
     }
-    ControlFlow::Continue(match change <= settings.tolerance() {
-        true => Some(Stop::Converged),
-        false if !change.is_finite() => Some(Stop::Stalled),
-        false => None,
+    ControlFlow::Continue(if change <= settings.tolerance() {
+        Some(Stop::Converged)
+    } else if change.is_finite() {
+        None
+    } else {
+        Some(Stop::Stalled)
     })
 }

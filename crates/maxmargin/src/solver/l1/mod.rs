@@ -50,12 +50,11 @@ use faer::Mat;
 
 use super::scatter::Scatter;
 use super::start::Start;
-use super::{Decision, Settings, Solution, SolverKind, requirements};
+use super::{Decision, Settings, Solution};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
 use crate::problem::{
-    Advanced, Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowLoss, RowState, RowSums,
-    dual_point, largest_product,
+    Advanced, Bias, Direction, FromNu, LinearProblem, MarginProblem, Passes, RowLoss, RowState, RowSums, dual_point,
+    largest_product,
 };
 use by_columns::{ByColumns, Columns};
 use quadratic::Quadratic;
@@ -73,16 +72,12 @@ const MOST_ACCURACY: f64 = 1e-3;
 /// Changes of G before it is computed anew, so that rounding does not add up.
 const MOST_CHANGES: u32 = 30;
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let kind = SolverKind::L1Newton;
-    requirements::soft_margin(kind, problem)?;
-    requirements::linear_kernel(kind, problem)?;
-    requirements::penalty(kind, problem)?;
-    requirements::loss(kind, problem, &[Loss::Squared, Loss::Logistic])?;
+/// Bytes that it needs.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
     // The columns in use are at most all of them, by row and by column.
     let copies = 2 * problem.points().matrix().bytes();
     let vectors = 8 * (9 * problem.len() + 24 * problem.columns()) as u64;
-    requirements::memory(kind, vectors.saturating_add(copies), settings.memory)
+    vectors.saturating_add(copies)
 }
 
 pub(super) fn solve(
@@ -476,7 +471,9 @@ fn mirrored(mut matrix: Mat<f64>) -> Mat<f64> {
 mod tests {
     use super::super::fixtures::*;
     use super::*;
+    use crate::problem::Loss;
     use crate::problem::Norm;
+    use crate::solver::SolverKind;
 
     const LOSSES: [Loss; 2] = [Loss::Squared, Loss::Logistic];
 
@@ -573,8 +570,15 @@ mod tests {
     #[test]
     fn too_little_memory_is_refused() {
         fixture(&separable(), 1.0, Loss::Squared).with(|problem| {
-            assert!(supports(problem, &Settings { memory: 100, ..Settings::default() }).is_err());
-            assert!(supports(problem, &Settings::default()).is_ok());
+            assert!(
+                crate::solver::supports(
+                    SolverKind::L1Newton,
+                    problem,
+                    &Settings { memory: 100, ..Settings::default() }
+                )
+                .is_err()
+            );
+            assert!(crate::solver::supports(SolverKind::L1Newton, problem, &Settings::default()).is_ok());
         });
     }
 

@@ -14,12 +14,12 @@ use super::{fewer_rows_note, normalised, ridge_note};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, JointProblem};
-use crate::solver::{JointSolution, Settings, SolverKind, dot, requirements};
+use crate::solver::{JointSolution, Settings, SolverKind, dot, within_memory};
 
 pub(in crate::solver) fn supports(problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let columns = problem.points().matrix().columns();
     let need = pooled::bytes(problem.len(), columns, problem.classes());
-    requirements::memory(SolverKind::Lda, need, settings.memory)
+    within_memory(SolverKind::Lda, need, settings.memory)
 }
 
 pub(in crate::solver) fn solve(

@@ -59,21 +59,17 @@ mod wide;
 use std::ops::ControlFlow;
 
 use self::pooled::{Pooled, Sample};
-use super::{Decision, Settings, Solution, SolverKind, Threshold, dot, requirements};
+use super::{Decision, Settings, Solution, Threshold, dot};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
 use crate::problem::{Bias, FromNu, MarginProblem};
 
 pub(super) use joint::{solve as solve_joint, supports as supports_joint};
 pub use projection::{Projection, projection};
 pub use shrinkage::Shrinkage;
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let kind = SolverKind::Lda;
-    requirements::soft_margin(kind, problem)?;
-    requirements::linear_kernel(kind, problem)?;
-    let columns = problem.points().matrix().columns();
-    requirements::memory(kind, pooled::bytes(problem.len(), columns, 2), settings.memory)
+/// Bytes that it needs.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
+    pooled::bytes(problem.len(), problem.points().matrix().columns(), 2)
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {
@@ -240,6 +236,7 @@ mod tests {
     use super::super::fixtures::*;
     use super::*;
     use crate::data::Matrix;
+    use crate::solver::SolverKind;
     use crate::workers::Workers;
 
     fn linear(solution: &Solution) -> (Vec<f64>, f64) {

@@ -42,7 +42,7 @@ use std::ops::ControlFlow;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::{Settings, SolverKind, requirements};
+use super::{Settings, SolverKind, within_memory};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::network::{Layer, Network};
@@ -78,7 +78,7 @@ pub(crate) struct NetworkSolution {
 pub(crate) fn supports_network(problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let size = Objective::new(problem, settings).size() as u64;
     let vectors = (CHUNKS_A_ROUND + 2 * lbfgs::HISTORY + 8) as u64;
-    requirements::memory(SolverKind::Mlp, size.saturating_mul(8).saturating_mul(vectors), settings.memory)
+    within_memory(SolverKind::Mlp, size.saturating_mul(8).saturating_mul(vectors), settings.memory)
 }
 
 /// Finds a network.

@@ -123,10 +123,11 @@ fn steering(system: &System<'_, '_>, poll: &mut Poll<'_>) -> ControlFlow<Stop, O
     let curved: Vec<usize> = (0..problem.len()).filter(|&i| system.curvatures[i] > 0.0).collect();
     let wanted = ROWS_A_COLUMN * (problem.columns() + 1);
     let count = curved.len();
-    let places: Vec<usize> = match count > 2 * wanted {
+    let places: Vec<usize> = if count > 2 * wanted {
         // Spread over the rows, with an offset so that a period in their order does no harm.
-        true => (0..wanted).map(|k| curved[k * count / wanted + (k * 7919) % (count / wanted)]).collect(),
-        false => curved,
+        (0..wanted).map(|k| curved[k * count / wanted + (k * 7919) % (count / wanted)]).collect()
+    } else {
+        curved
     };
     let scale = count as f64 / places.len().max(1) as f64;
     let rows: Vec<usize> = places.iter().map(|&i| problem.rows[i]).collect();

@@ -58,12 +58,11 @@ mod sample;
 use std::ops::ControlFlow;
 
 use super::start::Start;
-use super::{Decision, Settings, Solution, SolverKind, requirements};
+use super::{Decision, Settings, Solution};
 use crate::certificate::relative_gap;
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
 use crate::problem::{
-    Advanced, Bias, Direction, FromNu, LinearProblem, Loss, MarginProblem, Passes, RowLoss, RowState, RowSums, dot,
+    Advanced, Bias, Direction, FromNu, LinearProblem, MarginProblem, Passes, RowLoss, RowState, RowSums, dot,
 };
 use direction::{Directions, System};
 use sample::Sample;
@@ -109,14 +108,9 @@ pub(crate) fn newton_step_is_free(rows: usize, columns: usize) -> bool {
     rows as f64 * (columns as f64).powi(2) <= FREE_STEP
 }
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let kind = SolverKind::PrimalNewton;
-    requirements::soft_margin(kind, problem)?;
-    requirements::linear_kernel(kind, problem)?;
-    requirements::penalty(kind, problem)?;
-    requirements::loss(kind, problem, &[Loss::Hinge, Loss::Squared, Loss::Logistic])?;
-    let vectors = 8 * (8 * problem.len() + 24 * problem.columns()) as u64;
-    requirements::memory(kind, vectors, settings.memory)
+/// Bytes that it needs.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
+    8 * (8 * problem.len() + 24 * problem.columns()) as u64
 }
 
 pub(super) fn solve(

@@ -2,6 +2,8 @@
 
 use super::super::fixtures::*;
 use super::*;
+use crate::problem::Loss;
+use crate::solver::SolverKind;
 
 const LOSSES: [Loss; 3] = [Loss::Hinge, Loss::Squared, Loss::Logistic];
 
@@ -166,7 +168,10 @@ fn without_a_matrix_the_same_optimum_is_found() {
 
 #[test]
 fn kernels_hard_margins_and_no_penalty_are_refused() {
-    let refused = |fixture: Fixture| fixture.with(|problem| supports(problem, &Settings::default()).is_err());
+    let refused = |fixture: Fixture| {
+        fixture
+            .with(|problem| crate::solver::supports(SolverKind::PrimalNewton, problem, &Settings::default()).is_err())
+    };
     assert!(refused(Fixture::new(&separable(), 1.0).kernel(quadratic())));
     assert!(refused(Fixture::new(&separable(), f64::INFINITY)));
     assert!(refused(Fixture::new(&separable(), 1.0).loss(Loss::Logistic).without_penalty()));

@@ -57,10 +57,9 @@ mod precision;
 
 use std::ops::ControlFlow;
 
-use super::{Settings, Solution, SolverKind, decision_of, requirements};
+use super::{Settings, Solution, decision_of};
 use crate::control::{Control, Progress, Stop};
-use crate::error::Error;
-use crate::problem::{Bias, FromNu, Loss, MarginProblem};
+use crate::problem::{Bias, FromNu, MarginProblem};
 use columns::{CANDIDATES_AT_A_TIME, Columns};
 use mode::Mode;
 use precision::Factors;
@@ -85,14 +84,11 @@ fn room(rows: usize, memory: u64) -> u64 {
     (memory / (8 * rows.max(1) as u64)).saturating_sub(CANDIDATES_AT_A_TIME as u64) / 3
 }
 
-pub(super) fn supports(problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
-    let kind = SolverKind::Rvm;
-    requirements::soft_margin(kind, problem)?;
-    requirements::loss(kind, problem, &[Loss::Logistic])?;
-    requirements::penalty(kind, problem)?;
+/// Bytes that it needs.
+pub(super) fn bytes(problem: &MarginProblem<'_>, _: &Settings) -> u64 {
     let rows = problem.len() as u64;
     let columns = 3 * LEAST_ROOM.min(rows) + CANDIDATES_AT_A_TIME as u64;
-    requirements::memory(kind, rows.saturating_mul(8).saturating_mul(columns), settings.memory)
+    rows.saturating_mul(8).saturating_mul(columns)
 }
 
 pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &mut dyn Control) -> Solution {

@@ -3,8 +3,10 @@
 use super::super::fixtures::*;
 use super::*;
 use crate::control::Unattended;
+use crate::error::Error;
 use crate::kernel::{Gamma, KernelParams};
-use crate::solver::Decision;
+use crate::problem::Loss;
+use crate::solver::{Decision, SolverKind};
 
 fn rbf(gamma: f64) -> KernelParams {
     KernelParams::Rbf { gamma: Gamma::Value(gamma) }
@@ -112,7 +114,7 @@ impl Normal {
 /// Runs a search, and hands it over.
 fn with_search(fixture: &Fixture, settings: &Settings, work: impl FnOnce(&mut Search<'_, '_>, Stop)) {
     fixture.with(|problem| {
-        supports(problem, settings).unwrap();
+        crate::solver::supports(SolverKind::Rvm, problem, settings).unwrap();
         let mut search = Search::new(problem, settings);
         let (ControlFlow::Continue(stop) | ControlFlow::Break(stop)) = search.run(&mut Unattended);
         work(&mut search, stop);
@@ -245,7 +247,7 @@ fn memory_for_a_few_columns_changes_no_bit_and_too_little_is_refused() {
     assert_eq!(numbers(&all), numbers(&fixture.solve(SolverKind::Rvm, &few)));
     let none = Settings { memory: 8 * 300 * 64, ..Settings::default() };
     fixture.with(|problem| {
-        assert!(matches!(supports(problem, &none), Err(Error::Memory { .. })));
+        assert!(matches!(crate::solver::supports(SolverKind::Rvm, problem, &none), Err(Error::Memory { .. })));
     });
 }
 
