@@ -1,6 +1,23 @@
 //! Solvers: algorithms by name, each of which turns a [`MarginProblem`] into a [`Solution`].
 //!
 //! <!-- solvers -->
+//! | name | for | goes with | classes together | a checkpoint may lie | certificate |
+//! | --- | --- | --- | --- | --- | --- |
+//! | `smo` | one pair of variables at a time, in double precision; never the n × n matrix | any kernel, hinge or squared loss, any bias, classification, regression, one-class or svdd, ν, hard margin | no | in a machine | yes |
+//! | `block-smo` | the choice for kernels: up to 1,280 rows as a whole, more in blocks of variables, on all cores | any kernel, hinge or squared loss, any bias, classification, regression, one-class or svdd, ν, hard margin | no | in a machine | yes |
+//! | `dual-ascent` | one row at a time: sparse rows of many columns | linear, any loss, any bias, classification, regression or one-class; any kernel, hinge or squared loss, bias folded or none, classification, hard margin | hinge loss | between machines | yes |
+//! | `interior-point` | few rows; the independent reference | any kernel, hinge or squared loss, any bias, classification, hard margin | no | between machines | yes |
+//! | `newton` | squared loss in the primal, for few columns | linear, squared loss, any bias, classification | no | between machines | yes |
+//! | `primal-newton` | any size: all weights at once, all cores, to any gap | linear, any loss, any bias, classification, regression or one-class | no | between machines | yes |
+//! | `kernel-newton` | squared loss in the coefficients of a kernel, for few rows | any kernel, squared loss, any bias, classification | no | between machines | yes |
+//! | `sgd` | a few rows a step, with a certified gap | linear, hinge loss, any bias, classification | no | between machines | yes |
+//! | `perceptron` | a baseline for classes that can be separated | linear, any loss, any bias, classification, no penalty | no | between machines | no objective |
+//! | `kernel-perceptron` | the perceptron with a kernel | any kernel, any loss, any bias, classification, no penalty | no | between machines | no objective |
+//! | `lda` | Fisher's discriminant: Gaussian classes with one scatter matrix | linear, any loss, any bias, classification, no penalty | yes | between machines | no objective |
+//! | `logistic` | logistic regression, with or without a penalty; softmax for several classes | linear, logistic loss, any bias, classification, no penalty | logistic loss | between machines | yes |
+//! | `l1-newton` | the L1 norm: only the columns that matter, to any gap | linear, squared or logistic loss, any bias, classification, norm l1 | no | between machines | yes |
+//! | `rvm` | the relevance vector machine: probabilities, very few vectors | any kernel, logistic loss, any bias, classification | no | between machines | not convex |
+//! | `mlp` | networks: one or more hidden layers before a linear machine | linear, logistic loss, bias explicit, classification | logistic loss | between machines | not convex |
 //! <!-- /solvers -->
 //!
 //! Several classes at once are the matter of `joint/` and `lda/`, networks that of `mlp/`.
