@@ -56,8 +56,8 @@ fn page(model: &Model, verification: &Verification) -> String {
         match (stored, found) {
             (JointEvidence::Certificate(stored), JointEvidence::Certificate(found)) => {
                 let mut rows = vec![vec!["all classes together".into(), "stored".into(), "found".into()]];
-                for ((name, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
-                    rows.push(vec![name.into(), number(stored, 8), number(found, 8)]);
+                for ((quantity, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
+                    rows.push(vec![quantity.name().into(), number(stored, 8), number(found, 8)]);
                 }
                 page.table(&rows);
             }
@@ -74,8 +74,8 @@ fn page(model: &Model, verification: &Verification) -> String {
         match (&machine.evidence, found) {
             (Evidence::Certificate(stored), Evidence::Certificate(found)) => {
                 let mut rows = vec![vec![title(model, machine), "stored".into(), "found".into()]];
-                for ((name, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
-                    rows.push(vec![name.into(), number(stored, 8), number(found, 8)]);
+                for ((quantity, stored), (_, found)) in stored.numbers().into_iter().zip(found.numbers()) {
+                    rows.push(vec![quantity.name().into(), number(stored, 8), number(found, 8)]);
                 }
                 page.table(&rows);
             }
@@ -84,7 +84,9 @@ fn page(model: &Model, verification: &Verification) -> String {
             }
             (Evidence::None(_), Evidence::Certificate(found)) if verification.same_data.is_none() => {
                 let mut rows = vec![vec![title(model, machine), "found".into()]];
-                rows.extend(found.numbers().into_iter().map(|(name, found)| vec![name.into(), number(found, 8)]));
+                rows.extend(
+                    found.numbers().into_iter().map(|(quantity, found)| vec![quantity.name().into(), number(found, 8)]),
+                );
                 page.table(&rows);
             }
             (stored, found) => {
