@@ -45,7 +45,7 @@ pub(crate) fn fit(
         let beginning = match (&start, &checkpoint) {
             (_, Some(path)) if path.exists() => Beginning::Checkpoint(maxmargin_io::load_checkpoint(path)?),
             // A model of other data is no place to begin at.
-            (Some(model), _) if model.parts().fingerprint == dataset.fingerprint() => Beginning::Model(model),
+            (Some(model), _) if model.provenance().fingerprint == dataset.fingerprint() => Beginning::Model(model),
             _ => Beginning::Scratch,
         };
         let mut control = Attended::new(line, limit, checkpoint.clone());

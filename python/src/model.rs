@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use maxmargin::certificate::Evidence;
 use maxmargin::data::{Label, Matrix, Values};
+use maxmargin::provenance::Note;
 use maxmargin_io::{LiblinearLayout, LibsvmLayout};
 use maxmargin_plot::{Format, PlotOptions};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
@@ -95,13 +96,12 @@ impl Model {
 
     /// Everything but vectors, weights and coefficients, as JSON.
     fn describe(&self) -> PyResult<String> {
-        serde_json::to_string(self.inner.parts()).map_err(|error| Fault::Bug(error.to_string()).into())
+        maxmargin_io::model_to_json(&self.inner, true).map_err(|error| Fault::Bug(error).into())
     }
 
     /// What `describe` says but for the machines, of which there may be millions.
     fn outline(&self) -> PyResult<String> {
-        let outline = self.inner.parts().outline();
-        serde_json::to_string(&outline).map_err(|error| Fault::Bug(error.to_string()).into())
+        maxmargin_io::model_to_json(&self.inner, false).map_err(|error| Fault::Bug(error).into())
     }
 
     /// How many machines there are.
@@ -145,14 +145,14 @@ impl Model {
     /// What the user should know, each sentence once: the notes of the machines, and why they have no certificate.
     fn notes(&self) -> Vec<String> {
         let machines = self.inner.machines();
-        let notes = machines.iter().flat_map(|machine| &machine.notes);
+        let notes = machines.iter().flat_map(|machine| &machine.notes).map(Note::to_string);
         let joint = self.inner.parts().joint.is_some();
         let reasons = machines.iter().filter(|_| !joint).filter_map(|machine| match &machine.evidence {
-            Evidence::None(reason) => Some(reason),
+            Evidence::None(reason) => Some(reason.clone()),
             _ => None,
         });
         let mut seen = HashSet::new();
-        notes.chain(reasons).filter(|&note| seen.insert(note)).cloned().collect()
+        notes.chain(reasons).filter(|note| seen.insert(note.clone())).collect()
     }
 
     /// The certificates of all machines in one: the sums of primal, dual and gap, and the largest violation and infeasibility. `None` when a

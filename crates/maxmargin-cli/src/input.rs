@@ -245,7 +245,7 @@ impl Wanted<'_> {
 
 impl<'a> From<&'a Model> for Wanted<'a> {
     fn from(model: &'a Model) -> Self {
-        let kernel_values = model.parts().kernel.is_precomputed().then_some(KernelValues::New);
+        let kernel_values = model.recipe().kernel.is_precomputed().then_some(KernelValues::New);
         Wanted { columns: model.parts().columns, names: model.parts().names.as_deref(), kernel_values }
     }
 }

@@ -25,13 +25,13 @@ use std::path::{Path, PathBuf};
 
 use maxmargin::Checkpoint;
 use maxmargin::checkpoint::{ByRow, FinishedMachine, MachineState};
-use maxmargin::model::Machine;
 use maxmargin::solver::{Snapshot, SolverKind};
 use serde::{Deserialize, Serialize};
 
 use crate::atomic::save_over;
 use crate::container::{self, Kind, MOST_ITERATIONS, Number, Tensor, Tensors};
 use crate::error::Error;
+use crate::model_file::MachineHeader;
 
 /// The way out when a file is something else.
 const WHEN_OTHER: &str = "name a checkpoint file that train has written";
@@ -69,7 +69,7 @@ enum State {
     Finished {
         solver: SolverKind,
         linear: bool,
-        machine: Box<Machine>,
+        machine: Box<MachineHeader>,
     },
 }
 
@@ -171,7 +171,7 @@ pub fn checkpoint_to_bytes(checkpoint: &Checkpoint) -> Result<Vec<u8>, String> {
                 add_by_row(&mut whole, &mut numbers, &finished.expansion);
                 let weights = &finished.machine.weights;
                 weights.iter().for_each(|weights| numbers.add(weights.iter().copied()));
-                let machine = Box::new(finished.machine.clone());
+                let machine = Box::new(MachineHeader::of(&finished.machine));
                 State::Finished { solver: finished.solver, linear: weights.is_some(), machine }
             }
         });
@@ -229,13 +229,14 @@ fn states(states: Vec<State>, tensors: &Tensors<'_>) -> Result<Vec<MachineState>
                 let lists = (0..lists).map(|_| whole.next()).collect::<Result<_, _>>()?;
                 MachineState::Running { solver, snapshot: Snapshot { iterations, alpha, gradient, lists, numbers } }
             }
-            State::Finished { machine, .. } if machine.iterations > MOST_ITERATIONS => {
-                return Err(format!("it claims {} iterations", machine.iterations));
-            }
-            State::Finished { solver, linear, mut machine } => {
+            State::Finished { solver, linear, machine } => {
+                let mut machine = machine.into_machine();
+                if machine.iterations > MOST_ITERATIONS {
+                    return Err(format!("it claims {} iterations", machine.iterations));
+                }
                 let expansion = by_row(whole.next()?, numbers.next()?)?;
                 machine.weights = if linear { Some(numbers.next()?) } else { None };
-                MachineState::Finished(Box::new(FinishedMachine { solver, machine: *machine, expansion }))
+                MachineState::Finished(Box::new(FinishedMachine { solver, machine, expansion }))
             }
         });
     }

@@ -78,7 +78,7 @@ pub use foreign::{
     libsvm_model_from_text, libsvm_model_to_text, onnx_model_to_bytes,
 };
 pub use guard::reads_guarded;
-pub use model_file::{load_model, model_from_bytes, model_to_bytes, save_model};
+pub use model_file::{load_model, model_from_bytes, model_to_bytes, model_to_json, save_model};
 pub use read::{
     Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source,
 };

@@ -12,7 +12,7 @@
 //!                  network.N.weights F64 [inputs, outputs], network.N.bias F64 [outputs]     layer N of a network, from 0
 //! ```
 //!
-//! `model` is [`ModelParts`] without the tensors. The checksum is BLAKE3 over the format, the program's version, the text
+//! `model` is a model without the tensors (`model_file/header.rs`). The checksum is BLAKE3 over the format, the program's version, the text
 //! of `model`, and every tensor's name, type, shape and bytes. A file holds no code, no types and no paths. Format numbers only grow: older files
 //! are read for ever, newer ones refused by name.
 //!
@@ -39,6 +39,7 @@
 //! numbers of its certificate are 0. All other models are written as format 1, which older programs read.
 
 mod columns;
+mod header;
 
 use std::path::Path;
 
@@ -52,6 +53,8 @@ use crate::container::{self, Kind, MOST_ITERATIONS, Tensor, Tensors};
 use crate::error::Error;
 use crate::foreign::{ForeignModel, liblinear_model_from_text, libsvm_model_from_text};
 use crate::save_atomically;
+use header::Header;
+pub(crate) use header::MachineHeader;
 
 /// What a model file is.
 const MODEL: Kind<'static> = Kind {
@@ -118,20 +121,31 @@ pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     if parts.machines.len() > MOST_IN_HEADER {
         return in_columns(parts);
     }
-    let json = serde_json::to_string(parts).map_err(fail)?;
-    let format = match parts.task.is_classification() && !matches!(parts.penalty, Penalty::Nu(_)) {
+    let json = serde_json::to_string(&Header::of(parts, &parts.machines)).map_err(fail)?;
+    let format = match parts.recipe.task.is_classification() && !matches!(parts.recipe.penalty, Penalty::Nu(_)) {
         _ if parts.network.is_some() || parts.machines.iter().any(|machine| machine.calibration.is_some()) => 4,
         false => 3,
-        true if parts.joint.is_some() || parts.class_weights.is_some() || parts.norm != Norm::L2 => 2,
+        true if parts.joint.is_some() || parts.recipe.class_weights.is_some() || parts.recipe.norm != Norm::L2 => 2,
         true => 1,
     };
     container::to_bytes(&Kind { format, ..MODEL }, json, &tensors_of(parts))
 }
 
+/// What a model file says of a model, as JSON: everything but vectors, weights and coefficients; its machines, of which there may be millions,
+/// where they are asked for.
+///
+/// # Errors
+/// As [`model_to_bytes`].
+pub fn model_to_json(model: &Model, with_machines: bool) -> Result<String, String> {
+    let machines = if with_machines { model.machines() } else { &[] };
+    serde_json::to_string(&Header::of(model.parts(), machines))
+        .map_err(|error| format!("the model cannot be saved: {error}"))
+}
+
 /// A model in format 6.
 fn in_columns(parts: &ModelParts) -> Result<Vec<u8>, String> {
     let fail = |error: serde_json::Error| format!("the model cannot be saved: {error}");
-    let json = serde_json::to_string(&parts.outline()).map_err(fail)?;
+    let json = serde_json::to_string(&Header::of(parts, &[])).map_err(fail)?;
     let mut tensors = tensors_of(parts);
     tensors.extend(columns::tensors_of(&parts.machines).map_err(fail)?);
     container::to_bytes(&MODEL, json, &tensors)
@@ -144,9 +158,11 @@ fn in_columns(parts: &ModelParts) -> Result<Vec<u8>, String> {
 pub fn model_from_bytes(bytes: &[u8], name: &str) -> Result<Model, Error> {
     let damaged = |what: String| container::damaged(&MODEL, name, &what);
     let (json, tensors) = container::from_bytes(&MODEL, bytes, name)?;
-    let mut parts: ModelParts = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
+    let header: Header = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
+    let mut parts = header.into_parts();
     if let Some(text) = tensors.bytes("machines.text") {
-        parts.machines = serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
+        let machines: Vec<MachineHeader> = serde_json::from_slice(text).map_err(|error| damaged(error.to_string()))?;
+        parts.machines = machines.into_iter().map(MachineHeader::into_machine).collect();
     }
     let offsets = tensors.shape("machines.offsets").map_or(0, |shape| shape.iter().product());
     if let Some(machines) = columns::machines_of(&tensors, offsets.saturating_sub(1)).map_err(damaged)? {
@@ -192,7 +208,7 @@ fn tensors_of(parts: &ModelParts) -> Vec<Tensor> {
     tensors.push(Tensor::new("machines.support", total.clone(), support));
     let coefficients = machines.iter().flat_map(|machine| machine.coefficients.iter().copied());
     tensors.push(Tensor::new("machines.coefficients", total, coefficients));
-    if parts.kernel.is_linear() {
+    if parts.recipe.kernel.is_linear() {
         let weights = machines.iter().flat_map(|machine| machine.weights.iter().flatten().copied());
         tensors.push(Tensor::new("machines.weights", vec![machines.len(), parts.width()], weights));
     }
@@ -233,7 +249,7 @@ fn fill(parts: &mut ModelParts, tensors: &Tensors<'_>) -> Result<(), String> {
         machine.support = support[span.clone()].to_vec();
         machine.coefficients = coefficients[span].to_vec();
     }
-    if parts.kernel.is_linear() {
+    if parts.recipe.kernel.is_linear() {
         let width = parts.width();
         // What overflows is no length of a file.
         let length = parts.machines.len().saturating_mul(width);
@@ -334,9 +350,12 @@ mod tests {
     /// A model as programs up to format 5 wrote more than 10,000 machines.
     fn in_format_5(model: &Model) -> Vec<u8> {
         let parts = model.parts();
-        let json = serde_json::to_string(&parts.outline()).unwrap();
+        let json = model_to_json(model, false).unwrap();
         let mut tensors = tensors_of(parts);
-        tensors.push(Tensor::of_bytes("machines.text", serde_json::to_vec(&parts.machines).unwrap()));
+        tensors.push(Tensor::of_bytes(
+            "machines.text",
+            serde_json::to_vec(&parts.machines.iter().map(MachineHeader::of).collect::<Vec<_>>()).unwrap(),
+        ));
         container::to_bytes(&Kind { format: 5, ..MODEL }, json, &tensors).unwrap()
     }
 
@@ -351,7 +370,7 @@ mod tests {
         let loaded = model_from_bytes(&bytes, "test.mm").unwrap();
         assert_eq!(model_to_bytes(&loaded).unwrap(), bytes);
         assert!(String::from_utf8_lossy(&bytes).contains(r#"\"format\":6"#));
-        assert_eq!(serde_json::to_string(loaded.parts()).unwrap(), serde_json::to_string(model.parts()).unwrap());
+        assert_eq!(model_to_json(&loaded, true).unwrap(), model_to_json(&model, true).unwrap());
     }
 
     /// Checks that a model comes back from format 6 with every fact that JSON keeps of it, and in the same bytes.
@@ -359,7 +378,7 @@ mod tests {
         let bytes = in_columns(model.parts()).unwrap();
         let loaded = model_from_bytes(&bytes, "test.mm").unwrap();
         assert_eq!(in_columns(loaded.parts()).unwrap(), bytes);
-        let words = |model: &Model| serde_json::to_string(model.parts()).unwrap();
+        let words = |model: &Model| model_to_json(model, true).unwrap();
         assert_eq!(words(&loaded), words(model));
         assert_eq!(words(&model_from_bytes(&in_format_5(model), "test.mm").unwrap()), words(model));
         // The header and all other tensors are those of the other formats.
@@ -376,6 +395,7 @@ mod tests {
     fn columns_hold_calibrations_remarks_and_numbers_that_are_not_finite() {
         use maxmargin::calibration::{Calibration, CalibrationParams};
         use maxmargin::certificate::{ColumnCounts, Evidence};
+        use maxmargin::provenance::Note;
         let iris = embedded("iris").unwrap();
         let training = TrainingParams { kernel: rbf(), ..TrainingParams::default() }.check().unwrap();
         let model = training.fit(&iris, &Workers::none(), &mut Unattended).unwrap();
@@ -392,7 +412,7 @@ mod tests {
             survives_columns(&Model::new(parts).unwrap());
         }
         let mut parts = model.into_parts();
-        let note = |length: usize| vec!["note \"é\" ".repeat(length), String::new()];
+        let note = |length: usize| ["note \"é\" ".repeat(length), String::new()].map(Note::Told).to_vec();
         // One that machines share, and one that is too long to be shared.
         for (length, stop) in [(3, Stop::Stalled), (300, Stop::Diverged)] {
             parts.machines.iter_mut().for_each(|machine| (machine.notes, machine.stop) = (note(length), stop));
@@ -419,7 +439,7 @@ mod tests {
             model.machines().iter().map(|m| (m.bias.to_bits(), m.iterations, m.support.len())).collect();
         assert_eq!(facts, GOLDEN);
         let same = model_from_bytes(include_bytes!("../tests/models/iris_format_1.mm"), "golden.mm").unwrap();
-        assert_eq!(serde_json::to_string(model.parts()).unwrap(), serde_json::to_string(same.parts()).unwrap());
+        assert_eq!(model_to_json(&model, true).unwrap(), model_to_json(&same, true).unwrap());
         assert!(model.verify(&embedded("iris").unwrap(), &Workers::none()).unwrap().holds());
     }
 
@@ -456,14 +476,14 @@ mod tests {
         for (data, model) in models() {
             let bytes = model_to_bytes(&model).unwrap();
             let loaded = model_from_bytes(&bytes, "test.mm").unwrap();
-            assert_eq!(model_to_bytes(&loaded).unwrap(), bytes, "{}", model.parts().kernel);
+            assert_eq!(model_to_bytes(&loaded).unwrap(), bytes, "{}", model.recipe().kernel);
             let predict = |model: &Model| model.predict(&data, &Workers::none()).unwrap();
             let bits = |model: &Model| -> Vec<u64> {
                 let predictions = predict(model);
                 (0..data.rows()).flat_map(|row| predictions.decision_values(row).to_vec()).map(f64::to_bits).collect()
             };
-            assert_eq!(bits(&loaded), bits(&model), "{}", model.parts().kernel);
-            assert!(loaded.verify(&data, &Workers::none()).unwrap().holds(), "{}", model.parts().kernel);
+            assert_eq!(bits(&loaded), bits(&model), "{}", model.recipe().kernel);
+            assert!(loaded.verify(&data, &Workers::none()).unwrap().holds(), "{}", model.recipe().kernel);
         }
     }
 
@@ -477,7 +497,7 @@ mod tests {
                 (true, true) => r#"\"format\":2"#,
                 (true, false) => r#"\"format\":1"#,
             };
-            assert!(text.contains(format), "{}", model.parts().multiclass.name());
+            assert!(text.contains(format), "{}", model.recipe().multiclass.name());
             assert_eq!(text.contains(r#"\"joint\":{"#), model.parts().joint.is_some());
         }
     }
@@ -504,7 +524,7 @@ mod tests {
         let name = "a\u{7f}\u{85}\u{1}\n\u{1b}[2J";
         let json = serde_json::to_string(name).unwrap();
         let model = train(&embedded("e3").unwrap(), TrainingParams::default());
-        let content = serde_json::to_string(model.parts()).unwrap();
+        let content = model_to_json(&model, true).unwrap();
         let loss = content.find("\"loss\":").unwrap() + 7;
         let end = loss + content[loss..].find(',').unwrap();
         let contents =

@@ -241,7 +241,7 @@ fn a_model_whose_labels_are_equal_as_numbers_loads_from_the_file_that_it_was_wri
         let text = libsvm_model_to_text(&model, LibsvmLayout::default()).unwrap();
         assert!(text.contains("\nlabel 1 1\n"), "{text}");
         assert_same(&two, &model, &libsvm_model_from_text(&text, "m").unwrap(), "libsvm");
-        if model.parts().kernel.is_linear() {
+        if model.recipe().kernel.is_linear() {
             let text = liblinear_model_to_text(&model, layout()).unwrap();
             assert_same(&two, &model, &liblinear_model_from_text(&text, "m").unwrap(), "liblinear");
         }

@@ -211,7 +211,7 @@ fn legend(model: &Model, marks: &Marks, (borders, margins): (bool, bool)) -> Vec
         add(Sample::Border, if binary { "boundary, f = 0" } else { "boundaries" }.into());
     }
     if margins {
-        let of_margin = model.parts().loss != Loss::Logistic;
+        let of_margin = model.recipe().loss != Loss::Logistic;
         add(Sample::Margin, if of_margin { "margins, f = ±1" } else { "f = ±1" }.into());
     }
     let kinds = [
@@ -300,11 +300,11 @@ fn heading(scene: &mut Scene, frame: &Frame, model: &Model, marks: &Marks, optio
 /// Kernel, penalty and loss.
 fn what(model: &Model) -> String {
     let parts = model.parts();
-    if let Some(nu) = parts.task.usual() {
-        let what = if let Task::Svdd { .. } = parts.task { "a ball" } else { "one class" };
-        return format!("{}, {what}, ν = {}", kernel(&parts.kernel), short(nu));
+    if let Some(nu) = parts.recipe.task.usual() {
+        let what = if let Task::Svdd { .. } = parts.recipe.task { "a ball" } else { "one class" };
+        return format!("{}, {what}, ν = {}", kernel(&parts.recipe.kernel), short(nu));
     }
-    let penalty = match parts.penalty {
+    let penalty = match parts.recipe.penalty {
         Penalty::C(c) => format!("C = {}", short(c)),
         Penalty::COverN(c) => format!("C = {}/n", short(c)),
         Penalty::Lambda(lambda) => format!("λ = {}", short(lambda)),
@@ -312,11 +312,11 @@ fn what(model: &Model) -> String {
         Penalty::Hard => "hard margin".into(),
         Penalty::None => "no penalty".into(),
     };
-    let features = parts.network.as_ref().map_or_else(|| kernel(&parts.kernel), network);
+    let features = parts.network.as_ref().map_or_else(|| kernel(&parts.recipe.kernel), network);
     if has_relevance_vectors(model) {
         return format!("{features}, relevance vector machine");
     }
-    format!("{features}, {penalty}, {} loss", parts.loss.name())
+    format!("{features}, {penalty}, {} loss", parts.recipe.loss.name())
 }
 
 /// A network by its hidden units.

@@ -6,6 +6,7 @@ use maxmargin::data::{Dataset, Matrix};
 use maxmargin::error::{listed, quoted};
 use maxmargin::model::{Model, Pairing};
 use maxmargin::problem::Task;
+use maxmargin::provenance::SolverKind;
 use maxmargin::workers::Workers;
 
 use crate::axis::Range;
@@ -86,7 +87,7 @@ impl<'a> View<'a> {
         columns: Option<&(String, String)>,
         workers: &'a Workers,
     ) -> Result<Self, Error> {
-        if model.parts().kernel.is_precomputed() {
+        if model.recipe().kernel.is_precomputed() {
             return Err(Error::Precomputed);
         }
         if model.task().is_regression() {
@@ -125,7 +126,7 @@ impl<'a> View<'a> {
     /// How many nodes a side of the grid has: fewer where each costs much.
     pub(crate) fn side(&self) -> usize {
         let parts = self.model.parts();
-        let pool = if parts.kernel.is_linear() { 1 } else { parts.support_rows.len().max(1) };
+        let pool = if parts.recipe.kernel.is_linear() { 1 } else { parts.support_rows.len().max(1) };
         match pool.saturating_mul(parts.columns) {
             0..=100_000 => 201,
             100_001..=1_000_000 => 101,
@@ -156,7 +157,7 @@ impl<'a> View<'a> {
 
     /// The class that each place's decision values speak for; [`NONE`] where one of them is no number.
     pub(crate) fn classes(&self, values: &[f64]) -> Vec<u32> {
-        let (multiclass, count) = (self.model.parts().multiclass, self.model.classes().len());
+        let (multiclass, count) = (self.model.recipe().multiclass, self.model.classes().len());
         let class = |values: &[f64]| match values.iter().any(|value| value.is_nan()) {
             true => NONE,
             false => multiclass.decide(&self.pairings, count, values),
@@ -302,7 +303,7 @@ fn means(model: &Model, scaled: &Matrix) -> Vec<f64> {
 
 /// Whether the vectors of a model are of no margin.
 pub(crate) fn has_relevance_vectors(model: &Model) -> bool {
-    model.parts().solver == "rvm"
+    model.provenance().solver() == Some(SolverKind::Rvm)
 }
 
 /// The rows of some data; support vectors are known when it is the training data.
@@ -315,32 +316,25 @@ fn rows_of_data(model: &Model, data: &Dataset, pairings: &[Pairing], workers: &W
         Task::OneClass { .. } | Task::Svdd { .. } => vec![Some(1); data.rows()],
         _ => model.codes(data.labels()),
     };
-    let predicted =
-        values.chunks(pairings.len()).map(|values| parts.multiclass.decide(pairings, parts.classes.len(), values));
+    let predicted = values
+        .chunks(pairings.len())
+        .map(|values| parts.recipe.multiclass.decide(pairings, parts.classes.len(), values));
     let errors = predicted.zip(&classes).filter(|(predicted, class)| **class != Some(*predicted)).count();
-    let training = is_training_data(model, data);
+    let training = model.is_training_data(data, workers);
     let mut rings = vec![None; data.rows()];
     if training {
         for &row in &parts.support_rows {
             let row = row as usize;
             rings[row] = Some(match (pairings, classes[row].and_then(|class| pairings[0].sign(class as usize))) {
                 _ if has_relevance_vectors(model) => Ring::Support,
-                ([_], Some(sign)) if model.task().is_classification() => ring(sign * values[row], parts.tolerance),
+                ([_], Some(sign)) if model.task().is_classification() => {
+                    ring(sign * values[row], parts.provenance.tolerance)
+                }
                 _ => Ring::Support,
             });
         }
     }
     Ok(Rows { matrix: points.matrix().clone(), classes, rings, errors: Some(errors), training: Some(training) })
-}
-
-/// Whether the model was trained on these rows, by their hash; columns that the model does not know do not count.
-fn is_training_data(model: &Model, data: &Dataset) -> bool {
-    let parts = model.parts();
-    if data.rows() != parts.training_rows {
-        return false;
-    }
-    let selected = parts.names.as_ref().and_then(|names| data.select_columns(names).ok());
-    data.fingerprint() == parts.fingerprint || selected.is_some_and(|data| data.fingerprint() == parts.fingerprint)
 }
 
 /// The model's own support vectors. Their classes are those that their coefficients pull towards.
@@ -367,7 +361,7 @@ fn rows_of_model(model: &Model, workers: &Workers) -> Result<Rows, Error> {
         let values = model.decision_values(model.support_vectors(), workers);
         for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
             let place = place as usize;
-            rings[place] = Some(ring(coefficient.signum() * values[place], parts.tolerance));
+            rings[place] = Some(ring(coefficient.signum() * values[place], parts.provenance.tolerance));
         }
     }
     Ok(Rows { matrix: vectors.clone(), classes, rings, errors: None, training: None })

@@ -327,6 +327,18 @@ impl Sums {
     }
 }
 
+/// Rows on the wrong side; a value of exactly 0 is on the negative one. For a regression none: its errors are numbers.
+pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> usize {
+    if problem.task().is_regression() {
+        return 0;
+    }
+    let wrong = |&i: &usize| (problem.side(i, values[i]) > 0.0) != (problem.signs()[i] > 0.0);
+    if values.len() <= ROWS_A_CHUNK {
+        return (0..values.len()).filter(wrong).count();
+    }
+    problem.workers().map_chunks(values.len(), ROWS_A_CHUNK, |range| range.filter(wrong).count()).iter().sum()
+}
+
 /// Rows of a certificate that a thread takes at a time. Fixed, because sums are folded chunk by chunk and the bits depend on it.
 const ROWS_A_CHUNK: usize = 8192;
 

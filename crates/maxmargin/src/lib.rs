@@ -14,12 +14,13 @@
 //! 3. [`problem`]: what is minimised, primal and dual.
 //! 4. [`solver`]: algorithms by name, each watched and stopped through a [`Control`].
 //! 5. [`certificate`]: primal, dual, gap, violation: how good the answer is, for anybody to check.
-//! 6. [`training`]: the loop over binary problems that makes a [`Model`]; [`model`]: prediction and verification.
+//! 6. [`recipe`]: what is to be solved, and the problems that this makes of rows; [`training`]: the loop over these that makes a [`Model`];
+//!    [`model`]: prediction; [`review`]: what a model claims, and why it says what it says.
 //!    [`calibration`]: probabilities for models that have none of their own.
 //! 7. [`stream`]: learning from rows as they come, never in memory as a whole; [`out_of_core`]: exact training of such data, block by
 //!    block.
 //! 8. [`geometry`], [`metrics`], [`worked`]: planes, hulls and conics; counting errors; the examples of the textbooks.
-//! 9. [`diagnosis`]: what may be wrong with data, a kernel or a fit; `Model::explain` and `Model::suspects` say why of single rows.
+//! 9. [`diagnosis`]: what may be wrong with data, a kernel or a fit; [`review`] says why of single rows.
 //! 10. [`view`]: what programs are told of all this, ready to be serialized.
 //!
 //! The library does arithmetic only: it opens no files, prints nothing, looks at no clock and keeps no globals.
@@ -61,7 +62,10 @@ pub mod model;
 mod network;
 pub mod out_of_core;
 pub mod problem;
+pub mod provenance;
+pub mod recipe;
 mod relay;
+pub mod review;
 mod simd;
 pub mod solver;
 pub mod stream;

@@ -3,8 +3,9 @@
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix, ScalingKind, embedded};
 use maxmargin::kernel::{Gamma, KernelParams};
-use maxmargin::model::{Detail, Explanation, Multiclass, TermSource};
+use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss, Task};
+use maxmargin::review::{Detail, Explanation, TermSource};
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::{Penalty, TrainingParams};
 use maxmargin::{Model, Unattended, Workers};

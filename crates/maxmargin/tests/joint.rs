@@ -248,7 +248,7 @@ fn without_shrinkage_wide_lda_is_the_shortest_solution_on_the_span_of_the_rows()
     let dense = classes(18, 60, 3, 3);
     for data in [dense.clone(), sparse(&dense)] {
         let model = fit(&data, lda(Shrinkage::Part(0.0)));
-        assert!(model.machines()[0].notes[0].contains("shrinkage"), "{:?}", model.machines()[0].notes);
+        assert!(model.machines()[0].notes[0].to_string().contains("shrinkage"), "{:?}", model.machines()[0].notes);
         let rows: Vec<Vec<f64>> = (0..18).map(|row| data.matrix().row(row)).collect();
         let mean = |rows: &[&Vec<f64>]| -> Vec<f64> {
             (0..60).map(|j| rows.iter().map(|x| x[j]).sum::<f64>() / rows.len() as f64).collect()
@@ -427,7 +427,7 @@ fn softmax_without_a_penalty_diverges_on_separable_data_and_converges_on_others(
     let apart = Dataset::new(Matrix::dense(6, 2, corners.concat()).unwrap(), labels).unwrap();
     let model = fit(&apart, plain.clone());
     assert_eq!(model.stop(), Stop::Diverged);
-    assert!(model.machines()[0].notes[0].contains("separated"));
+    assert!(model.machines()[0].notes[0].to_string().contains("separated"));
     let mixed = classes(400, 3, 3, 6);
     let model = fit(&mixed, plain);
     assert_eq!(model.stop(), Stop::Converged);

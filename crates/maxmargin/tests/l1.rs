@@ -550,7 +550,7 @@ fn a_forged_count_of_columns_or_norm_is_noticed() {
     assert!(!holds(&|parts| certificate(parts, |found| found.columns.as_mut().unwrap().used += 1)));
     assert!(!holds(&|parts| certificate(parts, |found| found.columns = None)));
     assert!(!holds(&|parts| certificate(parts, |found| found.dual *= 1.001)));
-    assert!(!holds(&|parts| parts.norm = Norm::L2));
+    assert!(!holds(&|parts| parts.recipe.norm = Norm::L2));
 }
 
 #[test]
@@ -559,7 +559,7 @@ fn the_loss_is_squared_and_lambda_that_of_the_l1_norm_where_nothing_else_is_said
     let rows = data.rows() as f64;
     let l1 = |penalty: Penalty| TrainingParams { norm: Norm::L1, penalty, ..TrainingParams::default() };
     let (one, other) = (fit(&data, l1(Penalty::C(2.0))), fit(&data, l1(Penalty::Lambda(1.0 / (2.0 * rows)))));
-    assert_eq!((one.parts().loss, one.parts().solver.as_str()), (Loss::Squared, "l1-newton"));
+    assert_eq!((one.recipe().loss, one.provenance().solver()), (Loss::Squared, Some(SolverKind::L1Newton)));
     let cost = other.machines()[0].cost.unwrap();
     assert!((cost - 2.0).abs() < 1e-12, "{cost}");
 }

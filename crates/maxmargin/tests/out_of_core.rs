@@ -158,7 +158,7 @@ fn weights_of_classes_are_those_of_training_in_memory() {
         };
         let reference = in_memory(&data, asked(1e-6));
         let fitted = fit(&BlocksInMemory::cut(&data, 37).unwrap(), asked(1e-4));
-        assert_eq!(fitted.model.parts().class_weights, reference.parts().class_weights);
+        assert_eq!(fitted.model.recipe().class_weights, reference.recipe().class_weights);
         assert_optimal(&fitted, &data, &reference, 1e-4, &format!("{class_weights:?}"));
     }
 }
@@ -333,6 +333,6 @@ fn the_solver_that_was_named_is_the_one_or_refused() {
         let asked = TrainingParams { solver: Some(solver), ..params(Loss::Hinge, Bias::None, 1e-3) };
         asked.check().unwrap().fit_blocks(&blocks, None, &Workers::none(), &mut Unattended)
     };
-    assert_eq!(named(SolverKind::DualAscent).unwrap().model.parts().solver, "dual-ascent");
+    assert_eq!(named(SolverKind::DualAscent).unwrap().model.provenance().solver(), Some(SolverKind::DualAscent));
     assert!(named(SolverKind::Smo).unwrap_err().to_string().ends_with("cannot be trained block by block"));
 }

@@ -96,7 +96,7 @@ fn threads_batches_and_orders_change_no_bit_of_a_prediction() {
 
 #[test]
 fn a_decision_value_is_the_sum_over_the_support_vectors() {
-    for (name, model, data) in models().into_iter().filter(|(_, model, _)| !model.parts().kernel.is_linear()) {
+    for (name, model, data) in models().into_iter().filter(|(_, model, _)| !model.recipe().kernel.is_linear()) {
         let points = model.align(&data).unwrap().points;
         let found = model.decision_values(&points, &Workers::none());
         let machines = model.machines().len();
@@ -105,7 +105,7 @@ fn a_decision_value_is_the_sum_over_the_support_vectors() {
                 let list: Vec<usize> = machine.support.iter().map(|&place| place as usize).collect();
                 let mut values = vec![0.0; list.len()];
                 let vectors = model.support_vectors().rows(&list);
-                maxmargin::kernel::Kernel::block(&model.parts().kernel, points.rows(&[row]), vectors, &mut values);
+                maxmargin::kernel::Kernel::block(&model.recipe().kernel, points.rows(&[row]), vectors, &mut values);
                 let sum: f64 = values.iter().zip(&machine.coefficients).map(|(value, c)| value * c).sum();
                 let (found, expected) = (found[row * machines + number], sum + machine.bias);
                 assert!((found - expected).abs() <= 1e-10 * expected.abs().max(1.0), "{name}: {found}, not {expected}");

@@ -3,8 +3,9 @@
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix, embedded, generate};
 use maxmargin::kernel::{Gamma, KernelParams};
-use maxmargin::model::{Multiclass, Suspects};
+use maxmargin::model::Multiclass;
 use maxmargin::problem::Task;
+use maxmargin::review::Suspects;
 use maxmargin::training::TrainingParams;
 use maxmargin::{Model, Unattended, Workers};
 

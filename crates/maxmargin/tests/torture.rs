@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::problem::{Bias, Loss};
+use maxmargin::provenance::Note;
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::Penalty;
 use maxmargin::{Stop, TrainingParams, Unattended, Workers};
@@ -205,7 +206,7 @@ fn complaints(problem: &Problem, solver: Option<SolverKind>) -> Option<(Stop, Ve
         (certificate.violation - verdict.violation).abs() <= 1e-9 * (1.0 + verdict.violation) + rounding,
         format!("violation {:e} is {:e}, rounding {rounding:e}", certificate.violation, verdict.violation),
     );
-    let at_limit = machine.notes.iter().any(|note| note.contains("limits of double precision"));
+    let at_limit = machine.notes.iter().any(Note::is_at_limit);
     demand(!at_limit || certificate.relative_gap <= 1.5e-8, format!("at the limits with {certificate:?}"));
     if machine.stop == Stop::Converged && !at_limit {
         demand(
@@ -214,7 +215,7 @@ fn complaints(problem: &Problem, solver: Option<SolverKind>) -> Option<(Stop, Ve
         );
         demand(certificate.violation <= TOLERANCE + rounding, format!("converged, stated {:e}", certificate.violation));
         // Pairs keep the sum, up to what is lost of an α that may have been at its bound on the way.
-        if ["smo", "block-smo"].contains(&model.parts().solver.as_str()) {
+        if matches!(model.provenance().solver(), Some(SolverKind::Smo | SolverKind::BlockSmo)) {
             let bound = problem.case.costs.iter().copied().fold(mass, f64::max);
             let lost = 1e-9 * mass + 1e-14 * bound;
             demand(verdict.infeasibility <= lost, format!("infeasible by {:e}", verdict.infeasibility));

@@ -93,6 +93,6 @@ fn of_fit(model: &Model, data: &Dataset, labelled: bool, workers: &Workers) -> R
     let mut findings = of_model(model, data, labelled, workers)?;
     let cost = model.machines().iter().filter_map(|machine| machine.cost).reduce(f64::max);
     let cost = cost.filter(|_| model.task().is_classification());
-    findings.extend(of_kernel(&model.parts().kernel, &model.align(data)?.points, cost));
+    findings.extend(of_kernel(&model.recipe().kernel, &model.align(data)?.points, cost));
     Ok(findings)
 }

@@ -1,7 +1,7 @@
 //! `explain`: why a model says of a row what it says.
 
 use maxmargin::Workers;
-use maxmargin::model::Detail;
+use maxmargin::review::Detail;
 
 use crate::arguments::Explain;
 use crate::exit::ExitCode;

@@ -112,7 +112,7 @@ fn measure(
         // A point on the hyperplane has no canonical form.
         geometry.plane = Some(Plane { canonical: plane.canonical(&own).ok(), margin: Some(margin), plane });
     }
-    if !model.parts().kernel.is_precomputed() {
+    if !model.recipe().kernel.is_precomputed() {
         geometry.hulls = Some(hulls(model, &points.matrix, rows.clone(), signs, mu, workers)?);
         geometry.risk = risk(model, machine, &points.matrix, &rows);
     }
@@ -128,7 +128,7 @@ fn hulls(
     mu: f64,
     workers: &Workers,
 ) -> Result<Hulls, Failure> {
-    let kernel = &model.parts().kernel;
+    let kernel = &model.recipe().kernel;
     let points = Points::new(matrix.clone(), false);
     let problem = MarginProblem::new(MarginParts::new(kernel, &points, workers, rows, signs))?;
     let mut watch = Watch::new(None, false);
@@ -150,14 +150,14 @@ fn hulls(
 /// The conic of a kernel of degree 2 over two columns, in the columns' own units.
 fn conic(model: &Model, machine: &Machine) -> Option<Conic> {
     let parts = model.parts();
-    let KernelFunction::Polynomial(kernel) = &parts.kernel else { return None };
+    let KernelFunction::Polynomial(kernel) = &parts.recipe.kernel else { return None };
     let vectors = parts.vectors.as_ref()?;
     if kernel.degree != 2 || parts.columns != 2 {
         return None;
     }
     let places: Vec<usize> = machine.support.iter().map(|&place| place as usize).collect();
     // A folded bias adds 1 to each dot product: (γ(⟨v, x⟩ + 1) + c)².
-    let coef0 = kernel.coef0 + if parts.bias == Bias::Folded { kernel.gamma } else { 0.0 };
+    let coef0 = kernel.coef0 + if parts.recipe.bias == Bias::Folded { kernel.gamma } else { 0.0 };
     let vectors = vectors.select_rows(&places);
     let conic = Conic::of_quadratic_kernel(&vectors, &machine.coefficients, kernel.gamma, coef0, machine.bias).ok()?;
     let Some(scaling) = &parts.scaling else { return Some(conic) };
@@ -180,13 +180,13 @@ fn unscaled([a, b, c, d, e, f]: [f64; 6], offsets: &[f64], factors: &[f64]) -> [
 
 /// The risk bound at the model's own size: ρ² = max k(x, x), B = ‖w‖, with the constant and b where the model is linear.
 fn risk(model: &Model, machine: &Machine, matrix: &Matrix, rows: &[usize]) -> Option<Risk> {
-    if model.parts().loss != Loss::Hinge {
+    if model.recipe().loss != Loss::Hinge {
         return None;
     }
-    let lambda = PenaltyView::of_machine(machine, model.parts().norm, model.parts().penalty).lambda?;
+    let lambda = PenaltyView::of_machine(machine, model.recipe().norm, model.recipe().penalty).lambda?;
     let points = Points::new(matrix.clone(), machine.weights.is_some());
     let mut squares = vec![0.0; rows.len()];
-    model.parts().kernel.diagonal(points.rows(rows), &mut squares);
+    model.recipe().kernel.diagonal(points.rows(rows), &mut squares);
     let rho = squares.iter().copied().fold(0.0, f64::max).sqrt();
     let bound = match &machine.weights {
         Some(weights) => weights.iter().chain([&machine.bias]).map(|weight| weight * weight).sum::<f64>().sqrt(),

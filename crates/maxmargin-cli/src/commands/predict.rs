@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use maxmargin::calibration::Calibration;
 use maxmargin::model::Predictions;
+use maxmargin::provenance;
 use maxmargin::view::{PredictionsView, machine_name};
 use maxmargin::{Model, Workers};
 
@@ -30,7 +31,11 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
     let read_seconds = started.elapsed().as_secs_f64();
     // LIBSVM's file leaves out columns in which no vector has an entry; a row's entry in them counts.
-    let model = if model.parts().solver == "libsvm" { model.widened(found.data.columns())? } else { model };
+    let model = if model.provenance().origin == provenance::Origin::Libsvm {
+        model.widened(found.data.columns())?
+    } else {
+        model
+    };
     let aligned = model.align(&found.data)?;
     let rows = found.data.rows();
     let is_told = found.labelled && (arguments.json || !arguments.quiet);

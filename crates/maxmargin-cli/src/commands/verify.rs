@@ -2,7 +2,7 @@
 
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
-use maxmargin::model::Verification;
+use maxmargin::review::Verification;
 use maxmargin::view::VerificationView;
 use maxmargin::{Model, Workers};
 
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
         None => found.data,
         Some(share) => super::train::split(&found.data, model.task(), share, arguments.reading.seed)?.0,
     };
-    let (rows, trained) = (data.rows(), model.parts().training_rows);
+    let (rows, trained) = (data.rows(), model.provenance().rows);
     if rows != trained {
         return Err(Failure::new(
             format!("{}: found {}, but the model was trained on {trained}", origin.shown(), counted(rows, "row")),

@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     let target = Target::new(Path::new(to), &[Path::new(test), Path::new(model_file)])?;
     let workers = Workers::new(0)?;
     let (model, order) = load(model_file)?;
-    if probabilities && model.parts().loss != Loss::Logistic {
+    if probabilities && model.recipe().loss != Loss::Logistic {
         return Err(Ending::Refused(
             "probability output is only supported for logistic regression\n  help: train with -s 0, 6 or 7".into(),
         ));

@@ -313,7 +313,7 @@ impl Session<'_> {
         }
         let mut parts = whole.ok_or_else(|| Ending::parameter("the data has no rows", "give at least one"))?;
         parts.classes = classes.to_vec();
-        parts.class_weights = None;
+        parts.recipe.class_weights = None;
         parts.one_against_rest = false;
         parts.support_rows.clear();
         Ok(Model::new(parts)?)

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     let target = Target::new(Path::new(to), &[Path::new(test), Path::new(model_file)])?;
     let workers = Workers::new(0)?;
     let (model, order) = load(model_file)?;
-    let values = model.parts().kernel.is_precomputed().then_some(KernelValues::New);
+    let values = model.recipe().kernel.is_precomputed().then_some(KernelValues::New);
     let data = read(test, &workers, true, values)?;
     let model = model.widened(data.columns())?;
     let targets = numbers(&data)?;

@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     if plan.params.task.is_classification() {
         session.say(&format!("Total nSV = {}\n", model.parts().support_rows.len()))?;
     }
-    let classes = model.parts().task.is_classification();
+    let classes = model.recipe().task.is_classification();
     let layout =
         LibsvmLayout { order: classes.then_some(&order[..]), rows: Some(data.matrix()), workers: Some(&workers) };
     let text = libsvm_model_to_text(&model, layout)?;
@@ -371,14 +371,14 @@ fn phrases(model: &Model, machine: &Machine, sign: f64) -> String {
     let cost = machine.cost.unwrap_or(1.0);
     // ½‖w‖²
     let norm = 0.5 / (certificate.margin * certificate.margin);
-    let (found, objective) = match (parts.task, parts.penalty) {
+    let (found, objective) = match (parts.recipe.task, parts.recipe.penalty) {
         (Task::Classification, Penalty::Nu(_)) => (format!("C = {cost:.6}\n"), norm),
         (Task::OneClass { .. }, _) => (String::new(), norm),
         (Task::Regression { .. }, _) if machine.epsilon.is_some() => {
             let epsilon = machine.epsilon.unwrap_or(0.0);
             (format!("epsilon = {epsilon:.6}\n"), -(certificate.dual + epsilon * total))
         }
-        (Task::Classification, _) if parts.class_weights.is_some() => (String::new(), -certificate.dual),
+        (Task::Classification, _) if parts.recipe.class_weights.is_some() => (String::new(), -certificate.dual),
         _ => (format!("nu = {:.6}\n", total / (cost * rows)), -certificate.dual),
     };
     text.push_str(&found);

@@ -34,11 +34,11 @@ pub(crate) fn words(patient: &Patient<'_>) -> String {
             "fit",
             &format!(
                 "{}: {} after {}; {} of {}, {} at the bound",
-                model.parts().solver,
+                model.provenance().origin,
                 model.stop().name(),
                 counted(model.iterations() as usize, "iteration"),
                 counted(support.total, "support vector"),
-                counted(model.parts().training_rows, "training row"),
+                counted(model.provenance().rows, "training row"),
                 support.bounded
             ),
         );

@@ -2,7 +2,7 @@
 
 use maxmargin::Model;
 use maxmargin::data::Label;
-use maxmargin::model::{Explanation, Reason, TermSource};
+use maxmargin::review::{Explanation, Reason, TermSource};
 use maxmargin::view::{ExplainedRow, ExplanationView};
 
 use super::machines::title;
@@ -70,7 +70,7 @@ fn reason_words(page: &mut Page, model: &Model, reason: &Reason) {
     if let Some(distance) = reason.distance {
         page.line("  distance", &format!("{} to the boundary, {}", number(distance, 6), ExplanationView::space(model)));
     }
-    let linear = model.parts().kernel.is_linear();
+    let linear = model.recipe().kernel.is_linear();
     let head = match linear {
         true => ["  column", "weight", "value", "term", "share"],
         false => ["  training row", "coefficient", "kernel value", "term", "share"],

@@ -8,6 +8,7 @@ use maxmargin::data::Label;
 use maxmargin::error::listed;
 use maxmargin::model::Machine;
 use maxmargin::problem::{Loss, Norm, Task};
+use maxmargin::provenance::SolverKind;
 use maxmargin::training::Penalty;
 use maxmargin::view::penalty_of_model;
 
@@ -30,7 +31,7 @@ pub(crate) fn title(model: &Model, machine: &Machine) -> String {
 
 /// The penalty in words: the form that was given, and the others.
 fn penalty_in_words(model: &Model) -> String {
-    let (forms, penalty) = (penalty_of_model(model), model.parts().penalty);
+    let (forms, penalty) = (penalty_of_model(model), model.recipe().penalty);
     match penalty {
         Penalty::Hard => return "hard margin: no slack".into(),
         Penalty::None => return "none".into(),
@@ -61,36 +62,36 @@ fn penalty_in_words(model: &Model) -> String {
 /// What was minimised, for methods that minimise something.
 pub(crate) fn problem(page: &mut Page, model: &Model) {
     let parts = model.parts();
-    if let Some(weights) = &parts.class_weights {
+    if let Some(weights) = &parts.recipe.class_weights {
         let one = |(label, &weight): (&Label, &f64)| format!("{} {}", short(label.text()), number(weight, 4));
         page.line("weights", &listed(parts.classes.iter().zip(weights).map(one), 8));
     }
     if let Some(found) = model.machines().first().and_then(|machine| machine.calibration.as_ref()) {
         page.line("calibrated", &calibration(found, parts.joint.is_some()));
     }
-    let minimises_nothing = ["perceptron", "kernel-perceptron", "lda"].contains(&parts.solver.as_str());
-    if minimises_nothing {
-        return page.line("bias", parts.bias.name());
+    let solver = parts.provenance.solver();
+    if let Some(SolverKind::Perceptron | SolverKind::KernelPerceptron | SolverKind::Lda) = solver {
+        return page.line("bias", parts.recipe.bias.name());
     }
     page.line(
         "penalty",
-        &match parts.solver.as_str() {
-            "rvm" => format!(
+        &match solver {
+            Some(SolverKind::Rvm) => format!(
                 "found for each vector; a row counts C = {} times",
                 penalty_of_model(model).c.map_or_else(|| "?".into(), |c| number(c, 6))
             ),
             _ => penalty_in_words(model),
         },
     );
-    match parts.task {
+    match parts.recipe.task {
         Task::Classification => {}
         Task::Regression { epsilon } => page.line("task", &format!("regression, epsilon {}", number(epsilon, 6))),
         Task::NuRegression { nu } => page.line("task", &format!("regression, nu {}", number(nu, 6))),
         Task::Svdd { nu } => page.line("task", &format!("svdd, nu {}", number(nu, 6))),
         Task::OneClass { nu } => page.line("task", &format!("one-class, nu {}", number(nu, 6))),
     }
-    let norm = if parts.norm == Norm::L1 { ", norm l1" } else { "" };
-    page.line("loss", &format!("{}{norm}, bias {}", parts.loss.name(), parts.bias.name()));
+    let norm = if parts.recipe.norm == Norm::L1 { ", norm l1" } else { "" };
+    page.line("loss", &format!("{}{norm}, bias {}", parts.recipe.loss.name(), parts.recipe.bias.name()));
 }
 
 /// What is known of probabilities.
@@ -110,7 +111,7 @@ fn calibration(found: &Calibration, together: bool) -> String {
 /// What comes before the loss: the kernel, or the layers of a network.
 pub(crate) fn features(page: &mut Page, model: &Model) {
     match &model.parts().network {
-        None => page.line("kernel", &model.parts().kernel.to_string()),
+        None => page.line("kernel", &model.recipe().kernel.to_string()),
         Some(network) => {
             let units: Vec<String> = network.layers.iter().map(|layer| layer.outputs.to_string()).collect();
             let layers = counted(units.len(), "hidden layer");
@@ -135,7 +136,7 @@ fn joint_table(page: &mut Page, model: &Model, evidence: &JointEvidence) {
                 brief(found.relative_gap),
                 brief(found.violation),
             ];
-            if model.parts().loss == Loss::Hinge {
+            if model.recipe().loss == Loss::Hinge {
                 head.push("support vectors");
                 row.push(found.support.to_string());
             }
@@ -177,7 +178,7 @@ pub(crate) fn table(page: &mut Page, model: &Model) {
             true => &["support vectors", "all", "on margin", "inside", "wrong side", "at C"],
             false => &["support vectors", "all", "on the edge", "with slack", "at C"],
         })];
-        if model.parts().norm == Norm::L1 {
+        if model.recipe().norm == Norm::L1 {
             kinds[0].push("columns in use".into());
         }
         for (machine, certificate) in certified.iter().take(MOST) {

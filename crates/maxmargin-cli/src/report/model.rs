@@ -66,11 +66,16 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
     machines::features(&mut page, model);
     machines::problem(&mut page, model);
     if parts.joint.is_some() {
-        page.line("together", &format!("{}: all classes in one problem", parts.multiclass.name()));
+        page.line("together", &format!("{}: all classes in one problem", parts.recipe.multiclass.name()));
     }
     page.line(
         "solver",
-        &format!("{}: {}, tolerance {}", parts.solver, model.stop().name(), number(parts.tolerance, 3)),
+        &format!(
+            "{}: {}, tolerance {}",
+            parts.provenance.origin.name(),
+            model.stop().name(),
+            number(parts.provenance.tolerance, 3)
+        ),
     );
     let support = SupportView::of_model(model);
     page.line(
@@ -78,12 +83,12 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
         &format!(
             "{} of {}: {} free, {} at the bound",
             counted(support.total, "vector"),
-            counted(parts.training_rows, "training row"),
+            counted(parts.provenance.rows, "training row"),
             support.free,
             support.bounded
         ),
     );
-    page.line("data hash", &parts.fingerprint.chars().take(16).collect::<String>());
+    page.line("data hash", &parts.provenance.fingerprint.chars().take(16).collect::<String>());
     page.text("");
     machines::table(&mut page, model);
     for (machine, geometry) in model.machines().iter().zip(geometry).take(20) {
@@ -159,7 +164,7 @@ fn geometry_words(model: &Model, geometry: &Geometry) -> Vec<(&'static str, Stri
         lines.push(("", format!("{} = 0", polynomial(conic.coefficients()))));
     }
     if let Some(Hulls { mu, ends, nearest }) = &geometry.hulls {
-        let space = if model.parts().kernel.is_linear() { scaled } else { ", in the kernel's space" };
+        let space = if model.recipe().kernel.is_linear() { scaled } else { ", in the kernel's space" };
         let kind = if *mu < 1.0 { format!("reduced hulls (mu = {})", number(*mu, 6)) } else { "convex hulls".into() };
         lines.push((
             "hulls",

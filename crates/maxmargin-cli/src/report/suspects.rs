@@ -2,8 +2,8 @@
 
 use maxmargin::Model;
 use maxmargin::data::Dataset;
-use maxmargin::model::{Suspect, Suspects};
 use maxmargin::problem::Task;
+use maxmargin::review::{Suspect, Suspects};
 
 use super::machines::title;
 use super::{Page, counted, number};

@@ -53,13 +53,13 @@ pub(crate) struct Trained<'a> {
 pub(crate) fn goal(model: &Model, settings: &Settings) -> String {
     let parts = model.parts();
     let has_gap = match &parts.joint {
-        Some(_) => parts.loss == Loss::Logistic,
+        Some(_) => parts.recipe.loss == Loss::Logistic,
         None => parts.machines.iter().all(|machine| machine.evidence.certificate().is_some()),
     };
-    let is_linear = parts.kernel.is_linear() && parts.penalty != Penalty::Hard && has_gap;
-    match settings.linear_gap().filter(|_| is_linear && parts.solver != SolverKind::Sgd.name()) {
+    let is_linear = parts.recipe.kernel.is_linear() && parts.recipe.penalty != Penalty::Hard && has_gap;
+    match settings.linear_gap().filter(|_| is_linear && parts.provenance.solver() != Some(SolverKind::Sgd)) {
         Some(gap) => format!("relative gap {}", number(gap, 3)),
-        None => format!("tolerance {}", number(parts.tolerance, 3)),
+        None => format!("tolerance {}", number(parts.provenance.tolerance, 3)),
     }
 }
 
@@ -90,10 +90,10 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
         page.line("targets", &format!("C and epsilon count in their standard deviation, {unit} (--targets own: in 1)"));
     }
     if parts.joint.is_some() {
-        page.line("classes", &format!("{}: all of them in one problem", parts.multiclass.name()));
+        page.line("classes", &format!("{}: all of them in one problem", parts.recipe.multiclass.name()));
     }
     let reason = trained.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
-    page.line("solver", &format!("{}{reason}", parts.solver));
+    page.line("solver", &format!("{}{reason}", parts.provenance.origin.name()));
     let iterations = model.iterations();
     page.line(
         "stopped",

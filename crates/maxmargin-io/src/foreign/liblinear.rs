@@ -21,6 +21,7 @@ use maxmargin::error::quoted;
 use maxmargin::kernel::{KernelFunction, Linear};
 use maxmargin::model::{Multiclass, Pairing};
 use maxmargin::problem::{Loss, Norm, Task};
+use maxmargin::provenance::Origin;
 
 use super::{Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, columns_in_file, machine, not_writable, sorted};
 use crate::error::Error;
@@ -154,7 +155,7 @@ pub fn liblinear_model_from_text(text: &str, path: &str) -> Result<Model, Error>
         kernel,
         loss,
         norm,
-        solver: "liblinear",
+        origin: Origin::Liblinear,
         multiclass,
         classes,
         columns,
@@ -184,26 +185,26 @@ pub struct LiblinearLayout<'a> {
 pub fn liblinear_model_to_text(model: &Model, layout: LiblinearLayout<'_>) -> Result<String, Error> {
     let parts = model.parts();
     let labels = check_writable(model, "LIBLINEAR")?;
-    if !parts.kernel.is_linear() {
+    if !parts.recipe.kernel.is_linear() {
         return not_writable("LIBLINEAR has no kernels", "train with the kernel linear, or write for LIBSVM");
     }
     let count = labels.len();
-    let one_class = matches!(parts.task, Task::OneClass { .. });
-    let several = parts.task.is_classification();
-    if several && count > 2 && parts.multiclass == Multiclass::OneVsOne {
+    let one_class = matches!(parts.recipe.task, Task::OneClass { .. });
+    let several = parts.recipe.task.is_classification();
+    if several && count > 2 && parts.recipe.multiclass == Multiclass::OneVsOne {
         return not_writable("LIBLINEAR has no machines for pairs of classes", "train with --multiclass ovr");
     }
-    let together = parts.multiclass == Multiclass::CrammerSinger && count > 2;
+    let together = parts.recipe.multiclass == Multiclass::CrammerSinger && count > 2;
     // Of two classes it is the same machine with another name.
-    let named_together = layout.name == Some(TOGETHER) && count == 2 && parts.loss == Loss::Hinge;
+    let named_together = layout.name == Some(TOGETHER) && count == 2 && parts.recipe.loss == Loss::Hinge;
     let own = |found: &&(&str, Task, Loss, Norm)| {
         let (name, task, loss, norm) = **found;
-        let same_task = std::mem::discriminant(&task) == std::mem::discriminant(&parts.task);
+        let same_task = std::mem::discriminant(&task) == std::mem::discriminant(&parts.recipe.task);
         let named = layout.name.is_none_or(|own| own == name);
         named
             && same_task
-            && loss == parts.loss
-            && norm == parts.norm
+            && loss == parts.recipe.loss
+            && norm == parts.recipe.norm
             && (name == TOGETHER) == (together || named_together)
     };
     let Some((name, ..)) = TYPES.iter().find(own) else {

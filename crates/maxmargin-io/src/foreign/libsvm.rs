@@ -29,6 +29,7 @@ use maxmargin::error::quoted;
 use maxmargin::kernel::{KernelFunction, Linear, Polynomial, Precomputed, Rbf, Sigmoid};
 use maxmargin::model::{Machine, Multiclass, Pairing};
 use maxmargin::problem::{Bias, Loss, Norm, Task};
+use maxmargin::provenance::Origin;
 use maxmargin::training::Penalty;
 use maxmargin::{Model, Workers};
 
@@ -171,7 +172,7 @@ pub fn libsvm_model_from_text(text: &str, path: &str) -> Result<Model, Error> {
     let vectors = (!linear && table.is_none()).then_some(matrix);
     let table = table.map(|(rows, _)| rows);
     let (loss, norm) = (Loss::Hinge, Norm::L2);
-    Read { task, kernel, loss, norm, solver: "libsvm", multiclass, classes, columns, machines, vectors, table }
+    Read { task, kernel, loss, norm, origin: Origin::Libsvm, multiclass, classes, columns, machines, vectors, table }
         .model(path)
 }
 
@@ -360,20 +361,20 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
     let parts = model.parts();
     let labels = check_writable(model, "LIBSVM")?;
     let count = labels.len().max(2);
-    let several = parts.task.is_classification();
-    if several && count > 2 && parts.multiclass != Multiclass::OneVsOne {
+    let several = parts.recipe.task.is_classification();
+    if several && count > 2 && parts.recipe.multiclass != Multiclass::OneVsOne {
         return not_writable("LIBSVM tells several classes apart by pairs only", "train with --multiclass ovo");
     }
-    if matches!(parts.task, Task::Svdd { .. }) {
+    if matches!(parts.recipe.task, Task::Svdd { .. }) {
         return not_writable("LIBSVM's file has no place for a ball", "train with --task one-class");
     }
-    if parts.bias == Bias::Folded && !parts.kernel.is_linear() {
+    if parts.recipe.bias == Bias::Folded && !parts.recipe.kernel.is_linear() {
         return not_writable("LIBSVM's kernels have no folded bias", "train with --bias explicit or none");
     }
     let own: Vec<usize> = (0..labels.len()).collect();
     let order = layout.order.filter(|order| order.len() == labels.len()).unwrap_or(&own);
     let mut text = String::new();
-    let kind = match (parts.task, parts.penalty) {
+    let kind = match (parts.recipe.task, parts.recipe.penalty) {
         (Task::Classification, Penalty::Nu(_)) => "nu_svc",
         (Task::Classification, _) => "c_svc",
         (Task::OneClass { .. } | Task::Svdd { .. }, _) => "one_class",
@@ -381,7 +382,7 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
         (Task::NuRegression { .. }, _) => "nu_svr",
     };
     let _ = writeln!(text, "svm_type {kind}");
-    let _ = match &parts.kernel {
+    let _ = match &parts.recipe.kernel {
         KernelFunction::Linear(_) => writeln!(text, "kernel_type linear"),
         KernelFunction::Polynomial(Polynomial { gamma, coef0, degree }) => {
             writeln!(text, "kernel_type polynomial\ndegree {degree}\ngamma {gamma}\ncoef0 {coef0}")
@@ -399,7 +400,8 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
         }
     };
     let expanded = model.machines().iter().all(|machine| !machine.support.is_empty());
-    let rows = layout.rows.filter(|rows| parts.kernel.is_linear() && expanded && rows.rows() == parts.training_rows);
+    let rows =
+        layout.rows.filter(|rows| parts.recipe.kernel.is_linear() && expanded && rows.rows() == parts.provenance.rows);
     let table = Table::of(model, order, rows.is_some())?;
     let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(" ");
     let _ = writeln!(text, "nr_class {count}\ntotal_sv {}", table.lines.len());
@@ -425,7 +427,7 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
     text.push_str("SV\n");
     // A table knows a training row by the name of its column where columns are called by numbers, else by the row's own number.
     let number = |name: &String| name.parse::<usize>().ok();
-    let columns = if parts.kernel.is_linear() { columns_in_file(parts) } else { Vec::new() };
+    let columns = if parts.recipe.kernel.is_linear() { columns_in_file(parts) } else { Vec::new() };
     let serials: Option<Vec<usize>> = parts.names.as_ref().and_then(|names| names.iter().map(number).collect());
     let put_line = |text: &mut String, (coefficients, source): &(Vec<f64>, Source)| {
         coefficients.iter().for_each(|coefficient| {
@@ -520,7 +522,7 @@ struct Table {
 impl Table {
     fn of(model: &Model, order: &[usize], with_rows: bool) -> Result<Self, Error> {
         let machines = model.machines();
-        let linear = model.parts().kernel.is_linear() && !with_rows;
+        let linear = model.recipe().kernel.is_linear() && !with_rows;
         if !model.task().is_classification() {
             let machine = &machines[0];
             let lines = if linear {

@@ -16,8 +16,9 @@ use maxmargin::data::{Label, Matrix};
 use maxmargin::error::quoted;
 use maxmargin::kernel::KernelFunction;
 use maxmargin::model::{Machine, ModelParts, Multiclass, Pairing};
-use maxmargin::problem::{Bias, Loss, Norm, Task};
-use maxmargin::training::Penalty;
+use maxmargin::problem::{Bias, Loss, Norm, Penalty, Task};
+use maxmargin::provenance::{Origin, Provenance};
+use maxmargin::recipe::Recipe;
 
 use crate::error::Error;
 pub use liblinear::{LiblinearLayout, liblinear_model_from_text, liblinear_model_to_text};
@@ -195,7 +196,7 @@ struct Read {
     kernel: KernelFunction,
     loss: Loss,
     norm: Norm,
-    solver: &'static str,
+    origin: Origin,
     multiclass: Multiclass,
     classes: Vec<Label>,
     columns: usize,
@@ -212,26 +213,32 @@ impl Read {
         // Of the rows that were no support vectors nothing is known.
         let training_rows = support_rows.last().map_or(0, |last| *last as usize + 1);
         let joint = self.multiclass.is_joint(self.classes.len());
-        let parts = ModelParts {
+        let recipe = Recipe {
             task: self.task,
             kernel: self.kernel,
             bias: Bias::Explicit,
             loss: self.loss,
             penalty: Penalty::C(1.0),
             norm: self.norm,
-            solver: self.solver.into(),
-            // Nothing is promised.
-            tolerance: f64::MAX,
             multiclass: self.multiclass,
-            classes: self.classes,
             class_weights: None,
+        };
+        let parts = ModelParts {
+            recipe,
+            provenance: Provenance {
+                origin: self.origin,
+                rows: training_rows,
+                fingerprint: String::new(),
+                // Nothing is promised.
+                tolerance: f64::MAX,
+                gap: None,
+            },
+            classes: self.classes,
             one_against_rest: false,
             columns: self.columns,
             names: None,
             scaling: None,
             network: None,
-            training_rows,
-            fingerprint: String::new(),
             machines: self.machines,
             joint: joint.then(|| maxmargin::certificate::joint::JointEvidence::None(NO_CERTIFICATE.into())),
             support_rows,

@@ -41,6 +41,7 @@ use maxmargin::data::Label;
 use maxmargin::kernel::{KernelFunction, Polynomial, Rbf, Sigmoid};
 use maxmargin::model::{Machine, ModelParts, Multiclass};
 use maxmargin::problem::{Bias, Loss, Task};
+use maxmargin::provenance::SolverKind;
 
 use super::not_writable;
 use crate::error::Error;
@@ -81,13 +82,13 @@ pub fn onnx_model_to_bytes(model: &Model) -> Result<Vec<u8>, Error> {
     let mut graph = Graph::new("X", parts.columns);
     let rows = scale(&mut graph, parts)?;
     let classes = Classes::of(&parts.classes);
-    if parts.kernel.is_linear() {
+    if parts.recipe.kernel.is_linear() {
         linear(&mut graph, rows, parts, &classes)?
     } else {
         kernel(&mut graph, rows, parts, &classes)?
     }
     let machines = parts.machines.len();
-    if parts.task.is_regression() {
+    if parts.recipe.task.is_regression() {
         graph.node("Identity", &["scores"], "value", &[]);
         graph.output("value", Element::Single, Some(1));
     } else {
@@ -162,8 +163,11 @@ fn check_size(parts: &ModelParts) -> Result<(), Error> {
     let (machines, classes) = (parts.machines.len(), parts.classes.len());
     let coefficients: usize = parts.machines.iter().map(|machine| machine.support.len()).sum();
     // A vector is written twice where it speaks for two classes; a row of weights twice where there are two.
-    let vectors =
-        2 * parts.columns.saturating_mul(if parts.kernel.is_linear() { machines } else { parts.support_rows.len() });
+    let vectors = 2 * parts.columns.saturating_mul(if parts.recipe.kernel.is_linear() {
+        machines
+    } else {
+        parts.support_rows.len()
+    });
     let functions = machines.saturating_mul(classes.max(parts.support_rows.len()).max(machines));
     let numbers = vectors.saturating_add(functions).saturating_add(2 * coefficients);
     match numbers.checked_mul(4) {
@@ -204,18 +208,18 @@ fn constant(machine: &Machine) -> f64 {
 
 /// Whether there is one function, which is not for telling several classes apart.
 fn is_alone(parts: &ModelParts) -> bool {
-    !parts.task.is_classification()
+    !parts.recipe.task.is_classification()
 }
 
 /// Whether `LinearClassifier` itself says which class it is.
 fn labels_itself(parts: &ModelParts) -> bool {
-    let votes = parts.classes.len() > 2 && parts.multiclass == Multiclass::OneVsOne;
-    parts.kernel.is_linear() && parts.task.is_classification() && !votes
+    let votes = parts.classes.len() > 2 && parts.recipe.multiclass == Multiclass::OneVsOne;
+    parts.recipe.kernel.is_linear() && parts.recipe.task.is_classification() && !votes
 }
 
 /// `scores` of weights.
 fn linear(graph: &mut Graph, rows: &str, parts: &ModelParts, classes: &Classes) -> Result<(), Error> {
-    if matches!(parts.task, Task::Svdd { .. }) {
+    if matches!(parts.recipe.task, Task::Svdd { .. }) {
         return no_ball();
     }
     let mut weights = Vec::new();
@@ -268,11 +272,11 @@ fn no_ball<T>() -> Result<T, Error> {
 
 /// The kernel's name, and its γ, c and degree.
 fn kernel_attributes(parts: &ModelParts) -> Result<[(&'static str, Attribute); 2], Error> {
-    let folded = if parts.bias == Bias::Folded { 1.0 } else { 0.0 };
-    if matches!(parts.task, Task::Svdd { .. }) && !matches!(parts.kernel, KernelFunction::Rbf(_)) {
+    let folded = if parts.recipe.bias == Bias::Folded { 1.0 } else { 0.0 };
+    if matches!(parts.recipe.task, Task::Svdd { .. }) && !matches!(parts.recipe.kernel, KernelFunction::Rbf(_)) {
         return no_ball();
     }
-    let (name, gamma, coef0, degree) = match &parts.kernel {
+    let (name, gamma, coef0, degree) = match &parts.recipe.kernel {
         KernelFunction::Polynomial(Polynomial { gamma, coef0, degree }) => {
             ("POLY", *gamma, coef0 + folded * gamma, f64::from(*degree))
         }
@@ -371,9 +375,10 @@ fn label(graph: &mut Graph, parts: &ModelParts, classes: &Classes) {
 
 /// Whether [`Model::probabilities`] has any.
 fn has_probabilities(parts: &ModelParts) -> bool {
-    let votes = parts.classes.len() > 2 && parts.multiclass == Multiclass::OneVsOne;
-    let told = parts.loss == Loss::Logistic || parts.joint.is_some() && parts.solver == "lda";
-    parts.task.is_classification() && told && !votes
+    let votes = parts.classes.len() > 2 && parts.recipe.multiclass == Multiclass::OneVsOne;
+    let told = parts.recipe.loss == Loss::Logistic
+        || parts.joint.is_some() && parts.provenance.solver() == Some(SolverKind::Lda);
+    parts.recipe.task.is_classification() && told && !votes
 }
 
 /// `probabilities` of `scores`: (M.2).

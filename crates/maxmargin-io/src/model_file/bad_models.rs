@@ -187,7 +187,7 @@ const HEADERS: &[(&str, &str, &str)] = &[
 #[test]
 fn each_header_that_lies_gives_its_message() {
     let parts = model().parts().clone();
-    let json = serde_json::to_string(&parts).unwrap();
+    let json = model_to_json(&model(), true).unwrap();
     let tensors = tensors_of(&parts);
     assert_eq!(said(json.clone(), &tensors), "a model");
     let one = |&(from, to, message): &(&str, &str, &'static str)| {
@@ -376,7 +376,7 @@ fn each_tensor_that_lies_gives_its_message() {
     let one = |&(what, edit, message): &(&str, Edit, &'static str)| {
         let mut tensors = tensors_of(&parts);
         edit(&mut tensors);
-        (what.to_string(), said(serde_json::to_string(&parts).unwrap(), &tensors), message)
+        (what.to_string(), said(model_to_json(&model(), true).unwrap(), &tensors), message)
     };
     check(TENSORS.iter().map(one).collect());
 }
@@ -502,7 +502,7 @@ const COLUMNS: &[(&str, Edit, &str)] = &[
 #[test]
 fn each_column_that_lies_gives_its_message() {
     let parts = model().parts().clone();
-    let outline = serde_json::to_string(&parts.outline()).unwrap();
+    let outline = model_to_json(&model(), false).unwrap();
     let one = |&(what, edit, message): &(&str, Edit, &'static str)| {
         let mut tensors = tensors_of(&parts);
         tensors.extend(columns::tensors_of(&parts.machines).unwrap());
@@ -517,7 +517,7 @@ fn each_column_that_lies_gives_its_message() {
 fn a_long_remark_that_many_machines_claim_takes_no_memory_for_each() {
     let training = TrainingParams { kernel: KernelParams::Linear, ..TrainingParams::default() }.check().unwrap();
     let model = training.fit(&embedded("iris").unwrap(), &Workers::none(), &mut Unattended).unwrap();
-    let outline = serde_json::to_string(&model.parts().outline()).unwrap();
+    let outline = model_to_json(&model, false).unwrap();
     for (length, expected) in
         [(900, "a model"), (2000, "machines.remark has several machines for a remark of 2014 bytes")]
     {

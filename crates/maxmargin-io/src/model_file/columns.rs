@@ -10,6 +10,7 @@ use maxmargin::Stop;
 use maxmargin::calibration::Calibration;
 use maxmargin::certificate::{Certificate, ColumnCounts, Counts, Evidence};
 use maxmargin::model::{Machine, Pairing};
+use maxmargin::provenance::Note;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -261,7 +262,7 @@ fn remarks_of(machines: &[Machine], is_calibrated: bool) -> Result<(Vec<u8>, Vec
             calibration: calibration.cloned(),
             uncertified: uncertified.cloned(),
             columns,
-            notes: machine.notes.clone(),
+            notes: machine.notes.iter().map(Note::to_string).collect(),
         })?;
         let next = list.len() as u64;
         let number = if text.len() > LONGEST_SHARED { next } else { *known.entry(text.clone()).or_insert(next) };
@@ -354,7 +355,7 @@ fn begun(remark: Remark) -> Machine {
         reach,
         calibration,
         evidence: uncertified.map_or(Evidence::Certificate(certificate), Evidence::None),
-        notes,
+        notes: notes.iter().map(|words| Note::of_words(words)).collect(),
         weights: None,
         support: Vec::new(),
         coefficients: Vec::new(),

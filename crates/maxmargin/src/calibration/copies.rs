@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::data::Matrix;
-use crate::training::Answers;
+use crate::recipe::RowAnswers;
 
 /// Which rows are copies of others, and what the first of each counts for all of them.
 pub(super) struct Copies {
@@ -16,7 +16,7 @@ pub(super) struct Copies {
 
 impl Copies {
     /// Looks for copies; `None` where there are none. Cost: a look at each number.
-    pub(super) fn find(matrix: &Matrix, answers: Answers<'_>) -> Option<Self> {
+    pub(super) fn find(matrix: &Matrix, answers: RowAnswers<'_>) -> Option<Self> {
         let weight = |row: usize| answers.weights.map_or(1.0, |weights| weights[row]);
         let answer = |row: usize| (answers.codes[row], answers.targets.map_or(0, |targets| targets[row].to_bits()));
         let mut known: HashMap<u64, Vec<usize>> = HashMap::with_capacity(matrix.rows());
@@ -64,12 +64,14 @@ mod tests {
         let codes = [0, 1, 0, 1, 1, 0];
         let weights = [1.0, 2.0, 3.0, 4.0, 0.5, 0.0];
         for matrix in [matrix.clone(), matrix.to_sparse()] {
-            let answers = Answers { codes: &codes, targets: None, weights: Some(&weights), of_class: None };
+            let answers =
+                RowAnswers { classes: 2, codes: &codes, targets: None, weights: Some(&weights), of_class: None };
             let copies = Copies::find(&matrix, answers).unwrap();
             assert_eq!(copies.first, [0, 1, 0, 3, 1, 5], "a row without weight is its own");
             assert_eq!(copies.weights, [4.0, 2.5, 0.0, 4.0, 0.0, 0.0]);
             assert!(
-                Copies::find(&matrix, Answers { targets: Some(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]), ..answers }).is_none()
+                Copies::find(&matrix, RowAnswers { targets: Some(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]), ..answers })
+                    .is_none()
             );
         }
     }

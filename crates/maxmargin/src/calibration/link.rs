@@ -1,7 +1,7 @@
 //! The fit of a calibration to decision values of rows that were left out.
 
-use super::{Calibration, MARKS};
 use crate::certificate::joint::softmax;
+use crate::model::{Calibration, MARKS, sigmoid};
 use crate::problem::Loss;
 
 /// A row that was left out.
@@ -10,11 +10,6 @@ pub(super) struct Row {
     pub(super) value: f64,
     pub(super) positive: bool,
     pub(super) weight: f64,
-}
-
-/// σ(z)
-pub fn sigmoid(z: f64) -> f64 {
-    1.0 / (1.0 + (-z).exp())
 }
 
 /// The targets that keep probabilities off 0 and 1

@@ -9,91 +9,25 @@
 //! no seed changes a probability.
 
 mod copies;
-mod coupling;
 mod folds;
 mod leave_one_out;
 mod link;
 
 use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize};
-
 use crate::control::{Control, Progress, Stop};
 use crate::data::Dataset;
 use crate::error::Error;
 use crate::kernel::Points;
-use crate::model::{Machine, Model, Multiclass};
+pub use crate::model::{Calibration, sigmoid};
+use crate::model::{MARKS, Machine, Model};
 use crate::problem::{Loss, MarginProblem, Task};
-use crate::training::{Answers, Training, machine_problem, row_weights, rows_of_classes, targets};
+use crate::provenance::SolverKind;
+use crate::recipe::{RowAnswers, row_weights, targets};
+use crate::training::Training;
 use crate::workers::Workers;
 use copies::Copies;
-pub(crate) use coupling::{COARSE, FINE, couple, no_more_than_predicted};
-pub use link::{NOISE_OUTLIERS, sigmoid};
-
-/// From a decision value to a probability; of a regression, how far targets lie from it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Calibration {
-    /// The logit of the positive class is a line in each of four parts of the decision values, 0 at f = 0
-    ///
-    /// ```text
-    /// p = σ(z(f)),   z′(f) = s₁ for f < −1,  s₂ for −1 < f < 0,  s₃ for 0 < f < 1,  s₄ for f > 1,   all s ≥ 0     (PR.1)
-    /// ```
-    ///
-    /// so it rises with f, and is above ½ just where the positive class is predicted.
-    Slopes([f64; 4]),
-    /// Platt's sigmoid, which may say that the class that is not predicted is the likelier one; of classes trained together the factor a on all
-    /// of their values, with b = 0, which may not
-    ///
-    /// ```text
-    /// p = σ(a f + b)                                                                                            (PR.2)
-    /// ```
-    Sigmoid {
-        /// a
-        slope: f64,
-        /// b
-        offset: f64,
-    },
-    /// The targets of a regression lie about the prediction with the density `exp(−|z|/scale) / (2 scale)`.
-    Noise {
-        /// The mean of |z|.
-        scale: f64,
-    },
-    /// Of one class: how much of the training data lies below a decision value, in tenths; ten marks, increasing.
-    Marks(Vec<f64>),
-}
-
-impl Calibration {
-    /// What is wrong with the numbers, if anything is.
-    pub(crate) fn fault(&self) -> Option<&'static str> {
-        let right = match self {
-            Calibration::Slopes(slopes) => slopes.iter().all(|slope| *slope >= 0.0 && slope.is_finite()),
-            Calibration::Sigmoid { slope, offset } => slope.is_finite() && offset.is_finite(),
-            Calibration::Noise { scale } => *scale >= 0.0 && scale.is_finite(),
-            Calibration::Marks(marks) => {
-                marks.len() == MARKS && marks.iter().all(|mark| mark.is_finite()) && marks.is_sorted()
-            }
-        };
-        (!right).then_some("a calibration out of its range")
-    }
-
-    /// The logit of the positive class at a decision value; `None` for a calibration of another kind.
-    pub(crate) fn logit(&self, value: f64) -> Option<f64> {
-        match self {
-            // (PR.1)
-            Calibration::Slopes(slopes) => {
-                let [far, near] = if value > 0.0 { [slopes[3], slopes[2]] } else { [slopes[0], slopes[1]] };
-                let size = value.abs();
-                Some((near * size.min(1.0) + far * (size - 1.0).max(0.0)).copysign(value))
-            }
-            Calibration::Sigmoid { slope, offset } => Some(slope * value + offset), // (PR.2)
-            Calibration::Noise { .. } | Calibration::Marks(_) => None,
-        }
-    }
-}
-
-/// Marks of one class.
-const MARKS: usize = 10;
+pub use link::NOISE_OUTLIERS;
 
 /// Where the decision values come from that a calibration is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,20 +90,20 @@ impl Training {
         control: &mut dyn Control,
     ) -> Result<ControlFlow<Stop, Model>, Error> {
         let parts = model.parts();
-        if data.rows() != parts.training_rows || !model.is_of(data, workers) {
+        if !model.is_training_data(data, workers) {
             return Err(Error::Data {
                 what: "the model was trained on other data than that to calibrate it with".into(),
                 help: "give the data that the model was trained on".into(),
             });
         }
-        if parts.loss == Loss::Logistic && parts.task.is_classification()
-            || parts.solver == "lda" && parts.joint.is_some()
+        if parts.recipe.loss == Loss::Logistic && parts.recipe.task.is_classification()
+            || parts.provenance.solver() == Some(SolverKind::Lda) && parts.joint.is_some()
         {
             return Ok(ControlFlow::Continue(model.clone()));
         }
         let points = model.align(data)?.points;
         let mut values = model.decision_values(&points, workers);
-        if matches!(parts.task, Task::OneClass { .. } | Task::Svdd { .. }) {
+        if matches!(parts.recipe.task, Task::OneClass { .. } | Task::Svdd { .. }) {
             let marks = link::marks(&mut values).ok_or_else(|| Error::Data {
                 what: format!("fewer than {} rows lie on one side of the boundary, too few for marks", MARKS / 2),
                 help: "choose a larger nu, or give more rows".into(),
@@ -177,16 +111,21 @@ impl Training {
             return with(model, vec![Calibration::Marks(marks)]).map(ControlFlow::Continue);
         }
         let codes: Vec<u32> = model.codes(data.labels()).into_iter().map(|code| code.unwrap_or(0)).collect();
-        let targets = parts.task.is_regression().then(|| targets(data)).transpose()?;
-        let weights = row_weights(data.weights(), &codes, parts.class_weights.as_deref());
-        let mut answers =
-            Answers { codes: &codes, targets: targets.as_deref(), weights: weights.as_deref(), of_class: None };
+        let targets = parts.recipe.task.is_regression().then(|| targets(data)).transpose()?;
+        let weights = row_weights(data.weights(), &codes, parts.recipe.class_weights.as_deref());
+        let mut answers = RowAnswers {
+            classes: parts.classes.len(),
+            codes: &codes,
+            targets: targets.as_deref(),
+            weights: weights.as_deref(),
+            of_class: None,
+        };
         // A row of weight k and k copies of it are the same, and a row is not left out as long as a copy of it stays.
         let copies = Copies::find(data.matrix(), answers);
         if let Some(copies) = &copies {
             answers.weights = Some(&copies.weights);
         }
-        let of_class = rows_of_classes(parts, &codes, answers.weights);
+        let of_class = parts.recipe.rows_of_classes(answers);
         answers.of_class = of_class.as_ref();
         let seen = Seen { model, data, points: &points, values: &values, answers, copies: copies.as_ref(), workers };
         let held = match self.held_out(&seen, how.held, control)? {
@@ -221,7 +160,7 @@ impl Training {
             ControlFlow::Break(stop) => Ok(ControlFlow::Break(stop)),
             ControlFlow::Continue(Some(found)) => Ok(ControlFlow::Continue(found)),
             ControlFlow::Continue(None) if held == Some(Held::LeaveOneOut) => Err(Error::Combination {
-                what: format!("rows of a model by {} cannot be left out by formula", seen.model.parts().solver),
+                what: format!("rows of a model by {} cannot be left out by formula", seen.model.provenance().origin),
                 help: "calibrate by folds".into(),
             }),
             ControlFlow::Continue(None) => self.by_folds(seen, FOLDS, control),
@@ -237,7 +176,7 @@ struct Seen<'a> {
     /// Its decision values of all rows, one a machine and row.
     values: &'a [f64],
     /// The weights are those of rows with all of their copies.
-    answers: Answers<'a>,
+    answers: RowAnswers<'a>,
     copies: Option<&'a Copies>,
     workers: &'a Workers,
 }
@@ -255,13 +194,13 @@ impl Seen<'_> {
     ) -> Result<ControlFlow<Stop, Option<Vec<f64>>>, Error> {
         let parts = self.model.parts();
         let expanded = parts.machines.iter().all(|machine| !machine.support.is_empty());
-        if parts.joint.is_some() || !parts.norm.is_l2() || parts.loss == Loss::Logistic || !expanded {
+        if parts.joint.is_some() || !parts.recipe.norm.is_l2() || parts.recipe.loss == Loss::Logistic || !expanded {
             return Ok(ControlFlow::Continue(None));
         }
         let (mut all, count) = (self.values.to_vec(), parts.machines.len());
         for (number, machine) in parts.machines.iter().enumerate() {
             let (problem, _) =
-                machine_problem(&parts.kernel, self.points, self.workers, self.answers, machine.pairing, parts)?;
+                parts.recipe.machine_problem(self.points, self.workers, self.answers, machine.pairing, machine.cost)?;
             let values: Vec<f64> = problem.rows().iter().map(|&row| self.values[row * count + number]).collect();
             let coefficients = self.coefficients(machine, &problem);
             let mut poll = || control.poll(Progress { machine: (number, count), ..Progress::default() });
@@ -283,7 +222,7 @@ impl Seen<'_> {
 
     /// The coefficient of each row of a machine's problem: those of its copies added to its own.
     fn coefficients(&self, machine: &Machine, problem: &MarginProblem<'_>) -> Vec<f64> {
-        let Some(copies) = self.copies else { return self.model.coefficients_of(machine, problem) };
+        let Some(copies) = self.copies else { return self.model.coefficients_at(machine, problem.rows()) };
         let mut coefficients = vec![0.0; problem.len()];
         for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
             let row = copies.first[self.model.parts().support_rows[place as usize] as usize];
@@ -344,17 +283,6 @@ fn with(model: &Model, calibrations: Vec<Calibration>) -> Result<Model, Error> {
     let mut parts = model.parts().clone();
     parts.machines.iter_mut().zip(calibrations).for_each(|(machine, found)| machine.calibration = Some(found));
     Model::new(parts)
-}
-
-impl Model {
-    /// Whether [`Model::probabilities`] has an answer.
-    pub fn has_probabilities(&self) -> bool {
-        let parts = self.parts();
-        let own = parts.loss == Loss::Logistic && parts.task.is_classification();
-        let calibrated = |machine: &Machine| matches!(machine.calibration, Some(ref found) if !matches!(found, Calibration::Noise { .. }));
-        own || parts.solver == "lda" && parts.multiclass == Multiclass::Joint && parts.joint.is_some()
-            || self.machines().iter().all(calibrated)
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@ use crate::control::Unattended;
 use crate::data::{Label, Labels, embedded, generate};
 use crate::kernel::{Gamma, KernelParams};
 use crate::problem::Bias;
+use crate::recipe::Multiclass;
 use crate::solver::{Settings, SolverKind};
 use crate::training::{Penalty, TrainingParams};
 
@@ -30,7 +31,13 @@ fn both_ways(params: &TrainingParams, data: &Dataset) -> Vec<[f64; 3]> {
     let values = model.decision_values(&points, &workers);
     let codes: Vec<u32> = model.codes(data.labels()).into_iter().map(|code| code.unwrap_or(0)).collect();
     let targets = model.task().is_regression().then(|| targets(data).unwrap());
-    let answers = Answers { codes: &codes, targets: targets.as_deref(), weights: None, of_class: None };
+    let answers = RowAnswers {
+        classes: model.classes().len(),
+        codes: &codes,
+        targets: targets.as_deref(),
+        weights: None,
+        of_class: None,
+    };
     let seen = Seen { model: &model, data, points: &points, values: &values, answers, copies: None, workers: &workers };
     let formula = seen.by_formula(true, &mut Unattended).unwrap().continue_value().unwrap().unwrap();
     let left_out = |row: usize| {

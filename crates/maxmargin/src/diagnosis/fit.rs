@@ -6,6 +6,7 @@ use crate::data::Dataset;
 use crate::error::Error;
 use crate::metrics::Residuals;
 use crate::model::{Machine, Model};
+use crate::provenance::SolverKind;
 use crate::workers::Workers;
 
 /// A relative gap above this says little of where the optimum is.
@@ -61,8 +62,8 @@ fn all_at_bound(_: &Model, machine: &Machine) -> Option<Finding> {
 fn none_at_bound(model: &Model, machine: &Machine) -> Option<Finding> {
     let certificate = machine.evidence.certificate()?;
     let c = machine.cost.filter(|cost| cost.is_finite())?;
-    let bounds = model.parts().class_weights.is_none() && model.task().is_classification();
-    if !bounds || model.parts().loss != crate::problem::Loss::Hinge || certificate.counts.bounded > 0 {
+    let bounds = model.recipe().class_weights.is_none() && model.task().is_classification();
+    if !bounds || model.recipe().loss != crate::problem::Loss::Hinge || certificate.counts.bounded > 0 {
         return None;
     }
     let largest = machine.coefficients.iter().fold(0.0, |most: f64, c| most.max(c.abs()));
@@ -73,13 +74,13 @@ fn many_support_vectors(model: &Model, machine: &Machine) -> Option<Finding> {
     let counts = machine.evidence.certificate()?.counts;
     let (support, rows) = (counts.support, machine.rows);
     let nearly_all = rows >= ROWS_FOR_SHARES && support as f64 >= NEARLY_ALL * rows as f64;
-    let found = nearly_all && !model.parts().kernel.is_linear() && 2 * counts.bounded < support;
+    let found = nearly_all && !model.recipe().kernel.is_linear() && 2 * counts.bounded < support;
     (found && model.task().is_classification()).then_some(Finding::ManySupportVectors { support, rows })
 }
 
 fn many_iterations(model: &Model, machine: &Machine) -> Option<Finding> {
     let counts = machine.evidence.certificate()?.counts;
-    let pairs = ["smo", "block-smo"].contains(&model.parts().solver.as_str());
+    let pairs = matches!(model.provenance().solver(), Some(SolverKind::Smo | SolverKind::BlockSmo));
     let (iterations, rows) = (machine.iterations, machine.rows);
     let many = pairs && rows >= ROWS_FOR_SHARES && iterations > STEPS_A_ROW * rows as u64;
     let (bounded, free) = (counts.bounded, counts.support.saturating_sub(counts.bounded));

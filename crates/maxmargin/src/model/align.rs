@@ -63,7 +63,7 @@ impl Model {
             None => matrix,
         };
         let centre = self.points.centre().cloned();
-        Ok(Points::around(&Workers::none(), matrix, self.parts.bias == Bias::Folded, centre))
+        Ok(Points::around(&Workers::none(), matrix, self.parts.recipe.bias == Bias::Folded, centre))
     }
 
     /// For each column of the model its place in the data.
@@ -131,7 +131,7 @@ impl Model {
             || parts.network.is_some()
             || parts.names.is_some()
             || parts.scaling.is_some()
-            || parts.kernel.is_precomputed()
+            || parts.recipe.kernel.is_precomputed()
         {
             return Ok(self);
         }

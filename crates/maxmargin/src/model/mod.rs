@@ -1,41 +1,39 @@
 //! Models: all that prediction needs, and the evidence that comes with it.
 //!
-//! A [`Model`] is a list of binary [`Machine`]s over one pool of support vectors. It has never heard of solvers: what it
-//! knows of its training is words and numbers for the report.
+//! A [`Model`] is a list of binary [`Machine`]s over one pool of support vectors, with the [`Recipe`] that they are the answer to. It has never
+//! heard of solvers: what it knows of its training is words and numbers for the report. What looks at a model from outside is in
+//! [`review`](crate::review).
 
 mod align;
-mod explain;
-mod multiclass;
+mod calibration;
+mod coupling;
+mod network_errors;
 mod predict;
 mod probabilities;
-mod suspects;
-mod verify;
-mod verify_joint;
 
 use std::sync::OnceLock;
 
-use serde::{Deserialize, Serialize};
-
-use crate::calibration::Calibration;
 use crate::certificate::Evidence;
 use crate::certificate::joint::JointEvidence;
 use crate::control::Stop;
-use crate::data::{Label, Labels, Matrix, Scaling};
+use crate::data::{Dataset, Label, Labels, Matrix, Scaling};
 use crate::error::Error;
-use crate::kernel::{Centre, Expansion, KernelFunction, Points};
-use crate::problem::{Bias, Loss, Norm, Penalty, Task};
+use crate::kernel::{Centre, Expansion, Points};
+use crate::problem::{Bias, Loss, Norm, Task};
+use crate::provenance::{Choice, Note, Provenance};
+use crate::recipe::Recipe;
 use crate::workers::Workers;
 
 pub use crate::network::{Activation, Layer, Network};
+pub use crate::recipe::{Multiclass, Pairing};
 pub use align::Aligned;
-pub use explain::{Detail, Explanation, Lead, Reason, Term, TermSource};
-pub use multiclass::{Multiclass, Pairing};
+pub(crate) use calibration::MARKS;
+pub use calibration::{Calibration, sigmoid};
+pub(crate) use network_errors::network_errors;
 pub use predict::Predictions;
-pub use suspects::{Suspect, Suspects};
-pub use verify::{Disagreement, Verification};
 
 /// One binary decision function: positive class against another, or against all others.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Machine {
     /// Which class is positive, and against which.
     pub pairing: Pairing,
@@ -52,26 +50,20 @@ pub struct Machine {
     /// The C that the penalty came to: `½‖w‖² + C Σ ξ_i`; `None` without a penalty or for a hard margin.
     pub cost: Option<f64>,
     /// The ε that a ν came to, for a regression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
     /// What k(x, x) is multiplied with and taken off the decision value, for a ball: (M.1).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<f64>,
     /// How decision values become probabilities, or how far targets lie from them; see [`Training::calibrate`](crate::Training::calibrate).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
     /// The certificate, or why there is none; of classes that were trained together see [`ModelParts::joint`].
     pub evidence: Evidence,
     /// What the user should know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// w of a linear model, one a column; one a unit of the last layer of a network.
-    #[serde(skip)]
     pub weights: Option<Vec<f64>>,
     /// Places in the pool of support vectors, increasing.
-    #[serde(skip)]
     pub support: Vec<u32>,
     /// `c_i` for each of them: `α_i y_i` where there is a dual.
-    #[serde(skip)]
     pub coefficients: Vec<f64>,
 }
 
@@ -83,33 +75,14 @@ impl Machine {
 }
 
 /// Everything a model is made of, open to be filled in. [`Model::new`] checks it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct ModelParts {
-    /// What it is to find.
-    #[serde(default, skip_serializing_if = "is_classification")]
-    pub task: Task,
-    /// The kernel.
-    pub kernel: KernelFunction,
-    /// How b was treated.
-    pub bias: Bias,
-    /// What was minimised.
-    pub loss: Loss,
-    /// The penalty as the user gave it.
-    pub penalty: Penalty,
-    /// How the weights were measured.
-    #[serde(default, skip_serializing_if = "Norm::is_l2")]
-    pub norm: Norm,
-    /// The solver's name.
-    pub solver: String,
-    /// The tolerance asked for.
-    pub tolerance: f64,
-    /// How several classes are told apart.
-    pub multiclass: Multiclass,
+    /// What was solved.
+    pub recipe: Recipe,
+    /// How it came about.
+    pub provenance: Provenance,
     /// The labels, sorted; of two classes the second is positive. None for a regression, -1 and 1 for one class.
     pub classes: Vec<Label>,
-    /// What a row of each class counted, beside its own weight; `None` where it was 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class_weights: Option<Vec<f64>>,
     /// Whether the first class stands for all labels other than the second.
     pub one_against_rest: bool,
     /// The number of columns.
@@ -119,22 +92,14 @@ pub struct ModelParts {
     /// What is done to each column before the kernel sees it.
     pub scaling: Option<Scaling>,
     /// Hidden layers before the machines, which are linear then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// How many rows the training data had.
-    pub training_rows: usize,
-    /// The hash of the training data.
-    pub fingerprint: String,
-    /// The decision functions, in the order of [`Multiclass::pairings`].
+    /// The decision functions, in the order of [`Recipe::pairings`].
     pub machines: Vec<Machine>,
     /// The evidence for all machines, exactly when they were trained together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joint: Option<JointEvidence>,
     /// The training row (counted from 0) of each vector of the pool, increasing.
-    #[serde(skip)]
     pub support_rows: Vec<u64>,
     /// The pool of support vectors, scaled; `None` for linear models and precomputed kernels.
-    #[serde(skip)]
     pub vectors: Option<Matrix>,
 }
 
@@ -144,53 +109,11 @@ impl ModelParts {
         self.network.as_ref().map_or(self.columns, Network::outputs)
     }
 
-    /// A copy of everything but the machines, the support rows and the vectors.
-    pub fn outline(&self) -> Self {
-        ModelParts {
-            task: self.task,
-            kernel: self.kernel.clone(),
-            bias: self.bias,
-            loss: self.loss,
-            penalty: self.penalty,
-            norm: self.norm,
-            solver: self.solver.clone(),
-            tolerance: self.tolerance,
-            multiclass: self.multiclass,
-            classes: self.classes.clone(),
-            class_weights: self.class_weights.clone(),
-            one_against_rest: self.one_against_rest,
-            columns: self.columns,
-            names: self.names.clone(),
-            scaling: self.scaling.clone(),
-            network: self.network.clone(),
-            training_rows: self.training_rows,
-            fingerprint: self.fingerprint.clone(),
-            machines: Vec::new(),
-            joint: self.joint.clone(),
-            support_rows: Vec::new(),
-            vectors: None,
-        }
-    }
-
-    /// The machine that tells two classes apart, or one from the rest; `None` where there is none. Its place is computed, not searched for.
+    /// The machine that tells two classes apart, or one from the rest; `None` where there is none.
     pub fn machine_of(&self, pairing: Pairing) -> Option<&Machine> {
-        let of_classes = || self.multiclass.place(self.classes.len(), pairing);
-        let place = if self.task.is_regression() { 0 } else { of_classes()? };
+        let place = self.recipe.place(self.classes.len(), pairing)?;
         self.machines.get(place).filter(|machine| machine.pairing == pairing)
     }
-
-    /// What each machine tells apart, in their order.
-    pub(crate) fn pairings(&self) -> Vec<Pairing> {
-        match self.task.is_regression() {
-            true => vec![Pairing { positive: 0, negative: None }],
-            false => self.multiclass.pairings(self.classes.len()),
-        }
-    }
-}
-
-/// Whether a task need not be mentioned in a model file.
-fn is_classification(task: &Task) -> bool {
-    task.is_classification()
 }
 
 /// A trained model, valid by construction.
@@ -214,9 +137,9 @@ impl Model {
             Some(vectors) => vectors.clone(),
             None => Matrix::without_columns(parts.support_rows.len()),
         };
-        let centre = Centre::of(&parts.kernel, &matrix);
-        let mut points = Points::around(&Workers::none(), matrix, parts.bias == Bias::Folded, centre);
-        if parts.kernel.is_precomputed() {
+        let centre = Centre::of(&parts.recipe.kernel, &matrix);
+        let mut points = Points::around(&Workers::none(), matrix, parts.recipe.bias == Bias::Folded, centre);
+        if parts.recipe.kernel.is_precomputed() {
             points = points.with_numbers(parts.support_rows.iter().map(|&row| row as usize).collect())?;
         }
         Ok(Model { parts, points, expansion: OnceLock::new() })
@@ -225,6 +148,25 @@ impl Model {
     /// Everything the model is made of.
     pub fn parts(&self) -> &ModelParts {
         &self.parts
+    }
+
+    /// What was solved.
+    pub fn recipe(&self) -> &Recipe {
+        &self.parts.recipe
+    }
+
+    /// How the model came about.
+    pub fn provenance(&self) -> &Provenance {
+        &self.parts.provenance
+    }
+
+    /// Why the solver was chosen, where nobody named it.
+    pub fn choice(&self) -> Option<&Choice> {
+        let own = self.provenance().solver()?;
+        self.machines().first()?.notes.iter().find_map(|note| match note {
+            Note::Chosen { solver, why } if *solver == own => Some(why),
+            _ => None,
+        })
     }
 
     /// Takes the model apart.
@@ -266,7 +208,30 @@ impl Model {
 
     /// What the model is to find.
     pub fn task(&self) -> Task {
-        self.parts.task
+        self.parts.recipe.task
+    }
+
+    /// Whether data is what the model was trained on, by its hash; columns that the model does not know are left aside.
+    ///
+    /// Cost: O(entries).
+    pub fn is_training_data(&self, data: &Dataset, workers: &Workers) -> bool {
+        let Provenance { rows, fingerprint, .. } = self.provenance();
+        let selected = || self.parts.names.as_ref().and_then(|names| data.select_columns(names).ok());
+        data.rows() == *rows
+            && (data.fingerprint_by(workers) == *fingerprint
+                || selected().is_some_and(|data| data.fingerprint_by(workers) == *fingerprint))
+    }
+
+    /// The coefficients of a machine for some training rows, increasing.
+    pub(crate) fn coefficients_at(&self, machine: &Machine, rows: &[usize]) -> Vec<f64> {
+        let mut coefficients = vec![0.0; rows.len()];
+        for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
+            let row = self.parts.support_rows[place as usize] as usize;
+            if let Ok(i) = rows.binary_search(&row) {
+                coefficients[i] = coefficient;
+            }
+        }
+        coefficients
     }
 
     /// For each label the place of its class in this model; `None` for labels the model does not know.
@@ -283,7 +248,7 @@ impl Model {
 fn check(parts: &ModelParts) -> Result<(), String> {
     let fail = |what: String| Err(format!("the model's parts do not fit: {what}"));
     let classes = parts.classes.len();
-    let right = match parts.task {
+    let right = match parts.recipe.task {
         Task::Classification => classes >= 2,
         Task::Regression { .. } | Task::NuRegression { .. } => classes == 0,
         Task::OneClass { .. } | Task::Svdd { .. } => classes == 2,
@@ -291,35 +256,39 @@ fn check(parts: &ModelParts) -> Result<(), String> {
     if !right {
         return fail(format!("{classes} classes"));
     }
-    if let Err(error) = parts.task.check(parts.loss) {
+    if let Err(error) = parts.recipe.task.check(parts.recipe.loss) {
         return fail(error.to_string());
     }
-    if parts.class_weights.as_ref().is_some_and(|weights| {
+    if parts.recipe.class_weights.as_ref().is_some_and(|weights| {
         weights.len() != classes || !weights.iter().all(|weight| *weight > 0.0 && weight.is_finite())
     }) {
         return fail(format!("not {classes} weights of classes"));
     }
-    if let Err(error) = parts.kernel.check_parameters().and_then(|()| parts.norm.check_kernel(&parts.kernel)) {
+    if let Err(error) =
+        parts.recipe.kernel.check_parameters().and_then(|()| parts.recipe.norm.check_kernel(&parts.recipe.kernel))
+    {
         return fail(error.to_string());
     }
     let pool = parts.support_rows.len();
     if !parts.support_rows.is_sorted_by(|a, b| a < b)
-        || parts.support_rows.last().is_some_and(|&last| last >= parts.training_rows as u64)
+        || parts.support_rows.last().is_some_and(|&last| last >= parts.provenance.rows as u64)
     {
-        return fail(format!("the support vectors' rows do not increase below {}", parts.training_rows));
+        return fail(format!("the support vectors' rows do not increase below {}", parts.provenance.rows));
     }
-    let linear = parts.kernel.is_linear();
+    let linear = parts.recipe.kernel.is_linear();
     match &parts.vectors {
-        Some(_) if linear || parts.kernel.is_precomputed() => return fail("support vectors without need".into()),
+        Some(_) if linear || parts.recipe.kernel.is_precomputed() => {
+            return fail("support vectors without need".into());
+        }
         Some(vectors) if vectors.rows() != pool || vectors.columns() != parts.columns => {
             let found = format!("{} x {}", vectors.rows(), vectors.columns());
             return fail(format!("support vectors of {found} for {pool} rows of {} columns", parts.columns));
         }
-        None if !linear && !parts.kernel.is_precomputed() => return fail("no support vectors".into()),
+        None if !linear && !parts.recipe.kernel.is_precomputed() => return fail("no support vectors".into()),
         _ => {}
     }
-    if parts.kernel.is_precomputed() && parts.columns != parts.training_rows {
-        return fail(format!("{} columns of a table for {} rows", parts.columns, parts.training_rows));
+    if parts.recipe.kernel.is_precomputed() && parts.columns != parts.provenance.rows {
+        return fail(format!("{} columns of a table for {} rows", parts.columns, parts.provenance.rows));
     }
     if parts.names.as_ref().is_some_and(|names| names.len() != parts.columns) {
         return fail(format!("not {} column names", parts.columns));
@@ -328,15 +297,15 @@ fn check(parts: &ModelParts) -> Result<(), String> {
         return fail(format!("scaling of not {} columns", parts.columns));
     }
     // Counted before it is made: a claim of many classes must not cost memory.
-    let expected = if parts.task.is_regression() { Some(1) } else { parts.multiclass.machines(classes) };
+    let expected = if parts.recipe.task.is_regression() { Some(1) } else { parts.recipe.multiclass.machines(classes) };
     if expected != Some(parts.machines.len()) {
         return fail(format!("{} machines for {classes} classes", parts.machines.len()));
     }
-    let pairings = parts.pairings();
+    let pairings = parts.recipe.pairings(classes);
     if !parts.machines.iter().map(|machine| machine.pairing).eq(pairings.iter().copied()) {
         return fail("the machines are not in the order of their classes".into());
     }
-    if parts.joint.is_some() != parts.multiclass.is_joint(classes) {
+    if parts.joint.is_some() != parts.recipe.multiclass.is_joint(classes) {
         return fail("evidence for all classes belongs to classes trained together, and to these only".into());
     }
     if parts.joint.is_some() && !linear {
@@ -346,9 +315,12 @@ fn check(parts: &ModelParts) -> Result<(), String> {
         if let Err(what) = network.check(parts.columns) {
             return fail(what);
         }
-        let plain = linear && parts.bias == Bias::Explicit && parts.norm == Norm::L2 && parts.loss == Loss::Logistic;
-        let way = classes == 2 || parts.multiclass == Multiclass::Joint;
-        if !(plain && way && parts.task.is_classification()) || pool > 0 {
+        let plain = linear
+            && parts.recipe.bias == Bias::Explicit
+            && parts.recipe.norm == Norm::L2
+            && parts.recipe.loss == Loss::Logistic;
+        let way = classes == 2 || parts.recipe.multiclass == Multiclass::Joint;
+        if !(plain && way && parts.recipe.task.is_classification()) || pool > 0 {
             return fail(
                 "a network goes with the linear kernel, logistic loss, an explicit bias and no vectors".into(),
             );
@@ -378,10 +350,10 @@ fn check(parts: &ModelParts) -> Result<(), String> {
             return fail(format!("a machine's support vectors do not increase below {pool}"));
         }
         let mut numbers = machine.coefficients.iter().chain(machine.weights.iter().flatten());
-        if machine.reach.is_some() != matches!(parts.task, Task::Svdd { .. }) {
+        if machine.reach.is_some() != matches!(parts.recipe.task, Task::Svdd { .. }) {
             return fail("a reach belongs to a ball, and to that only".into());
         }
-        let of_kind = match (&machine.calibration, parts.task) {
+        let of_kind = match (&machine.calibration, parts.recipe.task) {
             (None, _) | (Some(Calibration::Slopes(_) | Calibration::Sigmoid { .. }), Task::Classification) => true,
             (Some(Calibration::Noise { .. }), task) => task.is_regression(),
             (Some(Calibration::Marks(_)), task) => matches!(task, Task::OneClass { .. } | Task::Svdd { .. }),

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use pulp::Arch;
 
-use super::multiclass::{best_in_order, decide};
-use super::{Aligned, Machine, Model, Pairing};
+use super::{Aligned, Machine, Model};
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::data::{Dataset, Label};
 use crate::error::Error;
 use crate::kernel::{Expansion, Kernel, Points, SumVisitor, VISIT_LANES};
+use crate::recipe::{Pairing, best_in_order, decide};
 use crate::simd::vectorised;
 use crate::workers::Workers;
 
@@ -100,7 +100,7 @@ impl Model {
     /// # Panics
     /// For a regression, which has no classes.
     pub fn winners(&self, points: &Points, order: &[usize], workers: &Workers) -> Vec<u32> {
-        let by_votes = if self.parts.kernel.is_linear() {
+        let by_votes = if self.parts.recipe.kernel.is_linear() {
             self.winners_by_weights(points, order, workers)
         } else {
             self.winners_by_votes(points, order, workers)
@@ -129,12 +129,12 @@ impl Model {
     fn winners_by_votes(&self, points: &Points, order: &[usize], workers: &Workers) -> Option<Vec<u32>> {
         let (parts, pairs) = (&self.parts, self.many_pairs()?);
         let expansion = self.expansion.get_or_init(|| self.expansion_by_class());
-        if !expansion.is_visitable(&parts.kernel) {
+        if !expansion.is_visitable(&parts.recipe.kernel) {
             return None;
         }
         let all: Vec<usize> = (0..points.len()).collect();
         let votes = Votes { pairs, order, arch: Arch::new() };
-        Some(expansion.visit_sums(&parts.kernel, points.rows(&all), &self.points, workers, &votes))
+        Some(expansion.visit_sums(&parts.recipe.kernel, points.rows(&all), &self.points, workers, &votes))
     }
 
     /// The positive class, the negative one and b of each machine; `None` unless the machines are for pairs of classes, and many.
@@ -214,18 +214,18 @@ impl Model {
         let mut values = if let Some(network) = &self.parts.network {
             let planes: Vec<_> = self.machines().iter().map(Machine::plane).collect();
             return network.values(points.matrix(), &all, &planes, workers);
-        } else if self.parts.kernel.is_linear() {
+        } else if self.parts.recipe.kernel.is_linear() {
             self.products_with_weights(points, rows, workers)
         } else {
             let expansion = self.expansion.get_or_init(|| self.expansion_by_class());
-            expansion.values(&self.parts.kernel, points.rows(&all), &self.points, workers)
+            expansion.values(&self.parts.recipe.kernel, points.rows(&all), &self.points, workers)
         };
         for values in values.chunks_mut(machines) {
             values.iter_mut().zip(self.machines()).for_each(|(value, machine)| *value += machine.bias); // (M.1)
         }
         if let [Machine { reach: Some(reach), .. }] = self.machines() {
             let mut diagonal = vec![0.0; all.len()];
-            self.parts.kernel.diagonal(points.rows(&all), &mut diagonal);
+            self.parts.recipe.kernel.diagonal(points.rows(&all), &mut diagonal);
             values.iter_mut().zip(&diagonal).for_each(|(value, k)| *value -= reach * k);
         }
         values

@@ -1,12 +1,25 @@
 //! How likely each class is, for models that say so.
 
-use super::{Machine, Model, Multiclass, Pairing, Predictions};
-use crate::calibration::{COARSE, Calibration, FINE, couple, no_more_than_predicted, sigmoid};
+use super::coupling::{COARSE, FINE, couple, no_more_than_predicted};
+use super::{Calibration, Machine, Model, Predictions, sigmoid};
 use crate::certificate::joint::softmax;
 use crate::error::Error;
 use crate::problem::Loss;
+use crate::provenance::SolverKind;
+use crate::recipe::{Multiclass, Pairing};
 
 impl Model {
+    /// Whether [`Model::probabilities`] has an answer.
+    pub fn has_probabilities(&self) -> bool {
+        let parts = self.parts();
+        let own = parts.recipe.loss == Loss::Logistic && parts.recipe.task.is_classification();
+        let calibrated = |machine: &Machine| matches!(machine.calibration, Some(ref found) if !matches!(found, Calibration::Noise { .. }));
+        own || parts.provenance.solver() == Some(SolverKind::Lda)
+            && parts.recipe.multiclass == Multiclass::Joint
+            && parts.joint.is_some()
+            || self.machines().iter().all(calibrated)
+    }
+
     /// The probability of each class for each row of some predictions: as many numbers a row as there are classes, in the order
     /// of [`Model::classes`]
     ///
@@ -47,7 +60,7 @@ impl Model {
     /// ```
     pub fn probabilities(&self, predictions: &Predictions) -> Result<Vec<f64>, Error> {
         let classes = self.classes().len();
-        let of_pairs = self.parts().multiclass == Multiclass::OneVsOne && classes > 2;
+        let of_pairs = self.recipe().multiclass == Multiclass::OneVsOne && classes > 2;
         if !self.has_probabilities() {
             return Err(Error::Combination {
                 what: format!("a model of {} has no probabilities", described(self)),
@@ -119,9 +132,11 @@ fn of_marks(marks: &[f64], value: f64) -> f64 {
 /// What a model without probabilities is.
 fn described(model: &Model) -> String {
     let parts = model.parts();
-    match parts.solver.as_str() {
-        name @ ("lda" | "perceptron" | "kernel-perceptron") => format!("the solver {name}"),
-        _ => format!("{} loss", parts.loss.name()),
+    match parts.provenance.solver() {
+        Some(kind @ (SolverKind::Lda | SolverKind::Perceptron | SolverKind::KernelPerceptron)) => {
+            format!("the solver {}", kind.name())
+        }
+        _ => format!("{} loss", parts.recipe.loss.name()),
     }
 }
 
@@ -130,7 +145,6 @@ mod tests {
     use super::*;
     use crate::control::Unattended;
     use crate::data::{Label, embedded};
-    use crate::solver::SolverKind;
     use crate::training::TrainingParams;
     use crate::workers::Workers;
 

@@ -8,8 +8,8 @@ use super::visit::{Block, Visits};
 use crate::certificate::{Certificate, Counts, Evidence, gap_between, relative_gap};
 use crate::control::Stop;
 use crate::data::stored::{StoredRows, on_stored_rows};
-use crate::model::{Multiclass, Pairing};
 use crate::problem::{AT_BOUND, Bias, Direction, Loss, dot};
+use crate::recipe::{Multiclass, Pairing};
 
 /// Places of an explicit b that are tried on either side of the multiplier, each at half the distance of the one before.
 const STEPS: usize = 16;

@@ -7,8 +7,8 @@ use rand_pcg::Pcg64;
 use super::visit::Block;
 use crate::control::Stop;
 use crate::data::stored::{StoredRows, on_stored_rows};
-use crate::model::Pairing;
 use crate::problem::{Bias, RowLoss, dot};
+use crate::recipe::Pairing;
 use crate::solver::dual_ascent::{HUGE, Step, first_coefficient, step};
 
 /// What all machines of a training share.

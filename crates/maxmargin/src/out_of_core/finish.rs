@@ -11,7 +11,9 @@ use crate::certificate::Evidence;
 use crate::control::Stop;
 use crate::error::bytes;
 use crate::kernel::{KernelFunction, Linear};
-use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
+use crate::model::{Machine, Model, ModelParts};
+use crate::provenance::{Note, Origin, Provenance, SolverKind};
+use crate::recipe::{Multiclass, Pairing, Recipe};
 
 /// Why an interrupted training has no certificate.
 const INTERRUPTED: &str = "the training was interrupted, and a certificate takes a pass over all rows";
@@ -45,25 +47,31 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         let params = self.training.params();
         let source = self.visits.source;
         let rows = self.visits.starts.last().copied().unwrap_or(0);
-        let mut parts = ModelParts {
+        let recipe = Recipe {
             task: params.task,
-            norm: params.norm,
             kernel: KernelFunction::Linear(Linear {}),
             bias: params.bias,
             loss: self.training.loss(),
             penalty: params.penalty,
-            solver: "dual-ascent".into(),
-            tolerance: params.settings.tolerance(),
+            norm: params.norm,
             multiclass: Multiclass::OneVsRest,
-            classes: coding.classes.clone(),
             class_weights: terms.class_weights.clone(),
+        };
+        let mut parts = ModelParts {
+            recipe,
+            provenance: Provenance {
+                origin: Origin::Trained(SolverKind::DualAscent),
+                rows,
+                fingerprint: scan.fingerprint.clone(),
+                tolerance: params.settings.tolerance(),
+                gap: params.settings.gap,
+            },
+            classes: coding.classes.clone(),
             one_against_rest: params.positive.is_some() && source.classes().len() > 2,
             columns: source.columns(),
             names: source.names().map(<[String]>::to_vec),
             scaling: None,
             network: None,
-            training_rows: rows,
-            fingerprint: scan.fingerprint.clone(),
             machines: Vec::with_capacity(climbs.len()),
             joint: None,
             support_rows: Vec::new(),
@@ -74,17 +82,11 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         let need = support.saturating_mul(BYTES_A_COEFFICIENT);
         let kept = need.saturating_add(8 * rows as u64) <= params.settings.memory;
         for (climb, (evidence, training_errors, bias)) in climbs.iter_mut().zip(found) {
-            let mut notes = vec![format!("trained block by block, in {} passes over the data", self.passes)];
+            let mut notes = vec![Note::BlockByBlock { passes: self.passes }];
             let evidence = match evidence {
                 Evidence::Certificate(found) if !kept => {
-                    notes.push(format!(
-                        "the coefficients of {support} support vectors, which take {}, are left out of the model, and so is the \
-                         certificate that could not be checked without them: primal {:.9e}, dual {:.9e}, relative gap {:.3e}",
-                        bytes(need),
-                        found.primal,
-                        found.dual,
-                        found.relative_gap
-                    ));
+                    let certificate = [found.primal, found.dual, found.relative_gap];
+                    notes.push(Note::WithoutCoefficients { support, size: bytes(need), certificate });
                     Evidence::None("its coefficients did not fit into memory beside the rest".into())
                 }
                 evidence => evidence,
@@ -173,7 +175,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
 
 /// Moves the coefficients that are not 0 into the model, machine by machine, so that memory holds each only once.
 fn keep_coefficients(parts: &mut ModelParts, climbs: Vec<Climb>) {
-    let rows = parts.training_rows;
+    let rows = parts.provenance.rows;
     let used = |row: usize| climbs.iter().any(|climb| climb.coefficients[row] != 0.0);
     parts.support_rows = Vec::with_capacity((0..rows).filter(|&row| used(row)).count());
     parts.support_rows.extend((0..rows as u64).filter(|&row| used(row as usize)));

@@ -60,10 +60,12 @@ use crate::control::{Control, Progress, Stop};
 use crate::data::ScalingKind;
 use crate::error::{Error, bytes, quoted};
 use crate::kernel::KernelParams;
-use crate::model::{Model, Multiclass};
+use crate::model::Model;
+use crate::problem::Penalty;
 use crate::problem::{Bias, Norm, RowLoss};
+use crate::recipe::Multiclass;
 use crate::solver::SolverKind;
-use crate::training::{Penalty, Training, TrainingParams};
+use crate::training::{Training, TrainingParams};
 use crate::workers::Workers;
 use check::{GapResult, look};
 use climb::{Climb, Sweep, Terms};
@@ -280,11 +282,11 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
         let parts = model.parts();
         let rows = self.visits.starts.last().copied().unwrap_or(0);
         let (classes, columns) = (&self.visits.coding.classes, self.visits.source.columns());
-        if parts.training_rows != rows || parts.classes != *classes || parts.columns != columns {
+        if parts.provenance.rows != rows || parts.classes != *classes || parts.columns != columns {
             return Err(Error::Data {
                 what: format!(
                     "the model to begin at was trained on {} rows of {} columns, or other classes, and these are {rows} of {columns}",
-                    parts.training_rows, parts.columns
+                    parts.provenance.rows, parts.columns
                 ),
                 help: "begin at a model of the same data, or from scratch".into(),
             }

@@ -9,7 +9,7 @@ use crate::control::Stop;
 use crate::data::Labels;
 use crate::data::fingerprint::Fingerprint;
 use crate::error::{Error, quoted};
-use crate::model::Pairing;
+use crate::recipe::Pairing;
 use crate::training::ClassWeights;
 
 /// Sums over all rows.

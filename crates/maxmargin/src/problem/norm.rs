@@ -27,7 +27,7 @@ impl Norm {
     }
 
     /// Whether this is the norm of files that do not name one.
-    pub(crate) fn is_l2(&self) -> bool {
+    pub fn is_l2(&self) -> bool {
         *self == Norm::L2
     }
 

@@ -2,6 +2,7 @@
 
 use super::FromNu;
 use crate::control::Stop;
+use crate::provenance::Note;
 
 /// The decision function that a solver found, over the rows of its problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,6 @@ pub struct Solution {
     pub stop: Stop,
     /// Steps done.
     pub iterations: u64,
-    /// What the user should know, in whole sentences without a full stop.
-    pub notes: Vec<String>,
+    /// What the user should know.
+    pub notes: Vec<Note>,
 }

@@ -54,6 +54,7 @@ use super::smo::DualSolution;
 use super::{Settings, Solution, cholesky, dot};
 use crate::control::{Control, Progress, Stop};
 use crate::problem::{Coupling, DualProblem, MarginProblem};
+use crate::provenance::Note;
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 500;
@@ -75,7 +76,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         DualSolution { gradient: dual.gradient(&alpha), alpha, stop, iterations }
     });
     if solution.stop == Stop::Diverged {
-        solution.notes.push("the classes cannot be separated, so there is no hard margin: use a soft one".into());
+        solution.notes.push(Note::NotSeparable);
     }
     solution
 }

@@ -44,6 +44,7 @@ use super::line_search::exact_step;
 use super::{Settings, Solution, cholesky, decision_of, dot};
 use crate::control::{Control, Progress, Stop};
 use crate::problem::{Bias, DualProblem, FromNu, Loss, MarginProblem};
+use crate::provenance::Note;
 use crate::workers::Workers;
 
 /// The most steps unless the settings say otherwise.
@@ -105,11 +106,11 @@ fn run(
     control: &mut dyn Control,
     state: &mut State,
     iterations: &mut u64,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> ControlFlow<Stop, Stop> {
     let table = Table::new(problem, &mut || control.poll(Progress::default()))?;
     if !table.values.iter().all(|value| value.is_finite()) {
-        notes.push("a kernel value is not a finite number".into());
+        notes.push(Note::KernelNotFinite);
         return ControlFlow::Continue(Stop::Stalled);
     }
     let limit = settings.max_iterations.unwrap_or(MAX_STEPS);
@@ -163,10 +164,7 @@ fn run(
             }
             if idle >= PATIENCE {
                 if !crate::kernel::Kernel::always_positive_semidefinite(problem.kernel()) {
-                    notes.push(format!(
-                        "the kernel {} is not always positive semidefinite, and may not be on these rows",
-                        problem.kernel().name()
-                    ));
+                    notes.push(Note::KernelInDoubt { kernel: problem.kernel().name() });
                 }
                 return ControlFlow::Continue(Stop::Stalled);
             }

@@ -44,6 +44,7 @@ use super::line_search::slope_step;
 use super::{Decision, Settings, Solution, dot};
 use crate::control::{Control, Progress, Stop};
 use crate::problem::{Bias, FromNu, Loss, MarginProblem};
+use crate::provenance::Note;
 
 /// The most steps unless the settings say otherwise.
 const MAX_STEPS: u64 = 1000;
@@ -64,10 +65,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
     };
     let mut notes = Vec::new();
     if stop == Stop::Diverged {
-        notes.push(
-            "the data can be separated, so without a penalty the weights grow without end: add a penalty on the weights"
-                .into(),
-        );
+        notes.push(Note::WeightsWithoutEnd);
     }
     Solution {
         from_nu: FromNu::Nothing,
@@ -264,7 +262,7 @@ mod tests {
     fn without_a_penalty_separable_data_diverge_and_it_is_said() {
         let (_, solution) = plain(&separable());
         assert_eq!(solution.stop, Stop::Diverged);
-        assert!(solution.notes[0].contains("separated"));
+        assert!(solution.notes[0].to_string().contains("separated"));
     }
 
     #[test]

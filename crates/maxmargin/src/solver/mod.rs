@@ -67,14 +67,15 @@ use crate::error::Error;
 use crate::network::Activation;
 pub use crate::problem::{Decision, Solution};
 use crate::problem::{DualProblem, FromNu, MarginProblem, Recovered};
+use crate::provenance::Note;
+pub use crate::provenance::SolverKind;
 pub(crate) use block_smo::{OF_ENDING, WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
-pub(crate) use choose::choose_silently;
 pub(crate) use chunks::solve_by_chunks;
 pub(crate) use primal_newton::newton_step_is_free;
 use smo::DualSolution;
 pub use start::{Snapshot, SnapshotControl, Start};
-pub use table::{Aim, Beginnings, Domain, PenaltyKind, SolverFacts, SolverKind, TaskKind, supports_norm};
+pub use table::{Aim, Beginnings, Domain, PenaltyKind, SolverFacts, TaskKind, supports_norm};
 use table::{Asked, either};
 
 /// Settings that every solver reads what it needs of. Checked by the training parameters.
@@ -251,7 +252,7 @@ fn solve_supported(
         || matches!(start, Start::Weights { .. }) && !beginnings.weights;
     let mut solution = solve(problem, settings, start, control);
     if ignored {
-        solution.notes.push(format!("{} has no use for a warm start, and began from scratch", kind.name()));
+        solution.notes.push(Note::NoWarmStart { solver: kind });
     }
     Ok(solution)
 }
@@ -302,13 +303,11 @@ fn solve_by_dual(problem: &MarginProblem<'_>, solve: impl FnOnce(&DualProblem<'_
     let (mut alpha, mut stop) = (alpha, stop);
     match (problem.nu(), from_nu) {
         (Some(nu), FromNu::Nothing) => {
-            notes.push(format!(
-                "at nu = {nu} the classes leave no margin between them: choose a larger nu, or C instead"
-            ));
+            notes.push(Note::NoMargin { nu });
             stop = if stop == Stop::Converged { Stop::Stalled } else { stop };
         }
-        (Some(nu), FromNu::Cost(cost)) => notes.push(format!("nu = {nu} came to C = {cost:.6e}")),
-        (Some(nu), FromNu::Epsilon(epsilon)) => notes.push(format!("nu = {nu} came to epsilon = {epsilon:.6e}")),
+        (Some(nu), FromNu::Cost(cost)) => notes.push(Note::CostOfNu { nu, cost }),
+        (Some(nu), FromNu::Epsilon(epsilon)) => notes.push(Note::EpsilonOfNu { nu, epsilon }),
         (None, _) => {}
     }
     if alpha.len() != problem.len() || problem.nu().is_some() {

@@ -36,6 +36,7 @@ use std::ops::ControlFlow;
 use super::{Decision, Settings, Solution};
 use crate::control::{Control, Progress, Stop};
 use crate::problem::{Bias, FromNu, MarginProblem};
+use crate::provenance::Note;
 
 /// The most sweeps unless the settings say otherwise.
 pub(super) const MAX_SWEEPS: u64 = 1000;
@@ -64,11 +65,11 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
 }
 
 /// What to say when the sweeps ran out.
-pub(super) fn not_separable_note(stop: Stop, sweeps: u64) -> Vec<String> {
+pub(super) fn not_separable_note(stop: Stop, sweeps: u64) -> Vec<Note> {
     if stop != Stop::IterationLimit {
         return Vec::new();
     }
-    vec![format!("there were mistakes in each of {sweeps} sweeps: the data may not be separable")]
+    vec![Note::MistakesInEachSweep { sweeps }]
 }
 
 struct State {

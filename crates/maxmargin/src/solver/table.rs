@@ -3,8 +3,6 @@
 //! [`supports`](super::supports) and its refusals, the names and the help of the command line, and the tables of README and rustdoc are
 //! made of [`TABLE`]. `tests/tables.rs` holds the two tables to it, and writes them anew.
 
-use serde::{Deserialize, Serialize};
-
 use super::start::SnapshotControl;
 use super::{
     Settings, Solution, Start, block_smo, dual_ascent, interior_point, kernel_newton, kernel_perceptron, l1, lda,
@@ -12,51 +10,13 @@ use super::{
 };
 use crate::error::Error;
 use crate::problem::{Bias, Loss, MarginProblem, Norm, Task};
-
-/// An algorithm by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum SolverKind {
-    /// Sequential minimal optimisation, second-order selection.
-    Smo,
-    /// Sequential minimal optimisation in blocks: the engine for kernels and many rows.
-    BlockSmo,
-    /// Stochastic dual coordinate ascent.
-    DualAscent,
-    /// The dual as a general quadratic program.
-    InteriorPoint,
-    /// Newton's method on the primal, linear.
-    Newton,
-    /// Newton's method on the primal, linear, any loss and size.
-    PrimalNewton,
-    /// Newton's method on the primal, in the coefficients of a kernel expansion.
-    KernelNewton,
-    /// Stochastic subgradient descent.
-    Sgd,
-    /// Rosenblatt's perceptron.
-    Perceptron,
-    /// The perceptron with a kernel.
-    KernelPerceptron,
-    /// Fisher's linear discriminant.
-    Lda,
-    /// Logistic regression by iteratively reweighted least squares.
-    Logistic,
-    /// Newton's method on the primal with the L1 norm, linear.
-    L1Newton,
-    /// The relevance vector machine.
-    Rvm,
-    /// The multilayer perceptron.
-    Mlp,
-}
+use crate::provenance::SolverKind;
 
 /// What a solver is for, and what it goes with.
 #[derive(Clone, Copy, Debug)]
 pub struct SolverFacts {
     /// The solver.
     pub kind: SolverKind,
-    /// Its name, as the user writes it.
-    pub name: &'static str,
     /// What it is for, in one line.
     pub purpose: &'static str,
     /// What it goes with: whatever lies in one of these.
@@ -176,7 +136,6 @@ const GENERAL: Domain = Domain {
 /// What most entries share.
 const USUAL: SolverFacts = SolverFacts {
     kind: SolverKind::Smo,
-    name: "",
     purpose: "",
     domains: &[],
     together: &[],
@@ -193,7 +152,6 @@ const USUAL: SolverFacts = SolverFacts {
 pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     SolverFacts {
         kind: SolverKind::Smo,
-        name: "smo",
         purpose: "one pair of variables at a time, in double precision; never the n × n matrix",
         domains: &[GENERAL],
         beginnings: Beginnings { alpha: true, snapshot: true, ..SCRATCH },
@@ -203,7 +161,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::BlockSmo,
-        name: "block-smo",
         purpose: "the choice for kernels: up to 1,280 rows as a whole, more in blocks of variables, on all cores",
         domains: &[GENERAL],
         beginnings: Beginnings { alpha: true, snapshot: true, ..SCRATCH },
@@ -213,7 +170,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::DualAscent,
-        name: "dual-ascent",
         purpose: "one row at a time: sparse rows of many columns",
         domains: &[
             Domain { tasks: &[TaskKind::Classification, TaskKind::Regression, TaskKind::OneClass], ..LINEAR },
@@ -234,7 +190,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::InteriorPoint,
-        name: "interior-point",
         purpose: "few rows; the independent reference",
         domains: &[Domain {
             any_kernel: true,
@@ -248,7 +203,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::Newton,
-        name: "newton",
         purpose: "squared loss in the primal, for few columns",
         domains: &[Domain { losses: &[Loss::Squared], ..LINEAR }],
         own_loss: Some(Loss::Squared),
@@ -258,7 +212,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::PrimalNewton,
-        name: "primal-newton",
         purpose: "any size: all weights at once, all cores, to any gap",
         domains: &[Domain { tasks: &[TaskKind::Classification, TaskKind::Regression, TaskKind::OneClass], ..LINEAR }],
         beginnings: Beginnings { alpha: true, weights: true, ..SCRATCH },
@@ -269,7 +222,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::KernelNewton,
-        name: "kernel-newton",
         purpose: "squared loss in the coefficients of a kernel, for few rows",
         domains: &[Domain { any_kernel: true, losses: &[Loss::Squared], ..LINEAR }],
         own_loss: Some(Loss::Squared),
@@ -279,7 +231,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::Sgd,
-        name: "sgd",
         purpose: "a few rows a step, with a certified gap",
         domains: &[Domain { losses: &[Loss::Hinge], ..LINEAR }],
         aim: Aim::NearMinimum,
@@ -288,7 +239,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::Perceptron,
-        name: "perceptron",
         purpose: "a baseline for classes that can be separated",
         domains: &[Domain { penalties: &[PenaltyKind::Soft, PenaltyKind::None], ..LINEAR }],
         aim: Aim::NoMinimum,
@@ -297,7 +247,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::KernelPerceptron,
-        name: "kernel-perceptron",
         purpose: "the perceptron with a kernel",
         domains: &[Domain { any_kernel: true, penalties: &[PenaltyKind::Soft, PenaltyKind::None], ..LINEAR }],
         aim: Aim::NoMinimum,
@@ -306,7 +255,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::Lda,
-        name: "lda",
         purpose: "Fisher's discriminant: Gaussian classes with one scatter matrix",
         domains: &[Domain { penalties: &[PenaltyKind::Soft, PenaltyKind::None], ..LINEAR }],
         together: EVERY_LOSS,
@@ -318,7 +266,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::Logistic,
-        name: "logistic",
         purpose: "logistic regression, with or without a penalty; softmax for several classes",
         domains: &[Domain { losses: &[Loss::Logistic], penalties: &[PenaltyKind::Soft, PenaltyKind::None], ..LINEAR }],
         together: &[Loss::Logistic],
@@ -329,7 +276,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::L1Newton,
-        name: "l1-newton",
         purpose: "the L1 norm: only the columns that matter, to any gap",
         domains: &[Domain { losses: &[Loss::Squared, Loss::Logistic], norm: Norm::L1, ..LINEAR }],
         own_loss: Some(Loss::Squared),
@@ -341,7 +287,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::Rvm,
-        name: "rvm",
         purpose: "the relevance vector machine: probabilities, very few vectors",
         domains: &[Domain { any_kernel: true, losses: &[Loss::Logistic], ..LINEAR }],
         own_loss: Some(Loss::Logistic),
@@ -352,7 +297,6 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
     },
     SolverFacts {
         kind: SolverKind::Mlp,
-        name: "mlp",
         purpose: "networks: one or more hidden layers before a linear machine",
         domains: &[Domain { losses: &[Loss::Logistic], biases: &[Bias::Explicit], ..LINEAR }],
         together: &[Loss::Logistic],
@@ -364,38 +308,9 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
 ];
 
 impl SolverKind {
-    /// All of them.
-    pub const ALL: [SolverKind; 15] = [
-        SolverKind::Smo,
-        SolverKind::BlockSmo,
-        SolverKind::DualAscent,
-        SolverKind::InteriorPoint,
-        SolverKind::Newton,
-        SolverKind::PrimalNewton,
-        SolverKind::KernelNewton,
-        SolverKind::Sgd,
-        SolverKind::Perceptron,
-        SolverKind::KernelPerceptron,
-        SolverKind::Lda,
-        SolverKind::Logistic,
-        SolverKind::L1Newton,
-        SolverKind::Rvm,
-        SolverKind::Mlp,
-    ];
-
     /// What it is for, and what it goes with.
     pub fn facts(self) -> &'static SolverFacts {
         &TABLE[self as usize]
-    }
-
-    /// The name, as the user writes it.
-    pub fn name(self) -> &'static str {
-        self.facts().name
-    }
-
-    /// The solver of a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Why its models have no certificate, where that is no matter of the problem.
@@ -540,9 +455,9 @@ impl SolverFacts {
         let usual =
             |facts: &&SolverFacts| facts.solve.is_some() && matches!(facts.aim, Aim::Minimum | Aim::NearMinimum);
         let others: Vec<&str> =
-            TABLE.iter().filter(usual).filter(|facts| facts.goes_with(asked)).map(|f| f.name).collect();
+            TABLE.iter().filter(usual).filter(|facts| facts.goes_with(asked)).map(|facts| facts.kind.name()).collect();
         let help = if others.is_empty() { choice } else { format!("{choice}, or the solver {}", either(&others)) };
-        Err(Error::Combination { what: format!("the solver {} {what}", self.name), help })
+        Err(Error::Combination { what: format!("the solver {} {what}", self.kind.name()), help })
     }
 
     /// What is amiss, and what to choose instead.
@@ -610,7 +525,7 @@ pub fn supports_norm(kind: SolverKind, norm: Norm) -> Result<(), Error> {
         Norm::L1 => ("does not minimise the L1 norm", Norm::L2),
         Norm::L2 => ("is for the L1 norm", Norm::L1),
     };
-    let others: Vec<&str> = TABLE.iter().filter(of_norm).map(|facts| facts.name).collect();
+    let others: Vec<&str> = TABLE.iter().filter(of_norm).map(|facts| facts.kind.name()).collect();
     let way = if others.len() > 3 { "another solver".into() } else { format!("the solver {}", either(&others)) };
     Err(Error::Combination {
         what: format!("the solver {} {what}", kind.name()),
@@ -626,9 +541,9 @@ mod tests {
     fn every_solver_is_at_its_place_under_the_name_of_its_files() {
         for (kind, facts) in SolverKind::ALL.into_iter().zip(&TABLE) {
             assert_eq!(kind, facts.kind);
-            assert_eq!(SolverKind::from_name(facts.name), Some(kind));
-            assert_eq!(serde_json::to_value(kind).unwrap(), facts.name);
-            assert!(!facts.domains.is_empty() && !facts.purpose.is_empty(), "{}", facts.name);
+            assert_eq!(SolverKind::from_name(facts.kind.name()), Some(kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), facts.kind.name());
+            assert!(!facts.domains.is_empty() && !facts.purpose.is_empty(), "{}", facts.kind.name());
         }
         assert_eq!(SolverKind::from_name("simplex"), None);
     }
@@ -670,7 +585,7 @@ mod tests {
             told(SolverKind::Perceptron, gap).starts_with("the solver perceptron has no gap to stop at; leave out")
         );
         for facts in &TABLE {
-            assert!(facts.goes_with(&asked) == facts.check(&asked).is_ok(), "{}", facts.name);
+            assert!(facts.goes_with(&asked) == facts.check(&asked).is_ok(), "{}", facts.kind.name());
         }
     }
 }

@@ -5,9 +5,10 @@ use crate::certificate::Evidence;
 use crate::control::Stop;
 use crate::error::Error;
 use crate::kernel::{KernelFunction, Linear};
-use crate::model::{Machine, Model, ModelParts, Multiclass};
-use crate::problem::Task;
-use crate::training::Penalty;
+use crate::model::{Machine, Model, ModelParts};
+use crate::problem::{Norm, Penalty, Task};
+use crate::provenance::{Note, Origin, Provenance, SolverKind};
+use crate::recipe::{Multiclass, Recipe};
 
 /// The reason that stands in the place of a certificate.
 const NO_CERTIFICATE: &str = "rows that stream by leave no dual variables behind, and without them the distance from the \
@@ -30,8 +31,6 @@ impl StreamingSgd {
         let total = self.weight[0].max(self.weight[1]);
         let multiclass = Multiclass::OneVsRest;
         let rows = usize::try_from(self.longest.max(self.rows)).unwrap_or(usize::MAX);
-        let notes =
-            vec!["training errors are those of rows predicted before they were learnt, in all passes".to_string()];
         let machines = self.machines.iter().zip(multiclass.pairings(self.classes.len())).map(|(machine, pairing)| {
             let (weights, bias) = machine.model();
             Machine {
@@ -46,32 +45,38 @@ impl StreamingSgd {
                 reach: None,
                 calibration: None,
                 evidence: Evidence::None(NO_CERTIFICATE.into()),
-                notes: notes.clone(),
+                notes: vec![Note::ErrorsBeforeLearning],
                 weights: Some(weights),
                 support: Vec::new(),
                 coefficients: Vec::new(),
             }
         });
-        Model::new(ModelParts {
+        let recipe = Recipe {
             task: Task::Classification,
             kernel: KernelFunction::Linear(Linear {}),
             bias: self.params.bias,
             loss: self.params.loss,
             penalty: Penalty::Lambda(lambda),
-            norm: crate::problem::Norm::L2,
-            solver: "sgd".into(),
-            // No tolerance was asked for, and none is met.
-            tolerance: f64::MAX,
+            norm: Norm::L2,
             multiclass,
-            classes: self.classes.clone(),
             class_weights: None,
+        };
+        Model::new(ModelParts {
+            recipe,
+            provenance: Provenance {
+                origin: Origin::Trained(SolverKind::Sgd),
+                rows,
+                fingerprint: String::new(),
+                // Nothing was asked for, and nothing is promised.
+                tolerance: f64::MAX,
+                gap: None,
+            },
+            classes: self.classes.clone(),
             one_against_rest: false,
             columns: self.columns,
             names: self.names.clone(),
             scaling: None,
             network: None,
-            training_rows: rows,
-            fingerprint: String::new(),
             machines: machines.collect(),
             joint: None,
             support_rows: Vec::new(),

@@ -1,11 +1,13 @@
 //! Where a training begins: from scratch, where it was, or at a model.
 
+use super::Training;
 use super::machines::Shared;
+use super::matching::parameters;
 use super::network::refuse_network;
-use super::{Training, machine_cost};
-use crate::checkpoint::{Checkpoint, MachineState, parameters};
+use crate::checkpoint::{Checkpoint, MachineState};
 use crate::error::Error;
-use crate::model::{Model, ModelParts, Pairing};
+use crate::model::Model;
+use crate::recipe::Pairing;
 
 /// Where a training begins.
 #[derive(Clone, Debug)]
@@ -34,13 +36,8 @@ pub enum Beginning<'a> {
 
 impl Training {
     /// The states that the machines begin in.
-    pub(super) fn begin(
-        &self,
-        beginning: Beginning<'_>,
-        shared: &Shared<'_>,
-        parts: &ModelParts,
-    ) -> Result<Checkpoint, Error> {
-        let (fingerprint, parameters) = (parts.fingerprint.clone(), parameters(&self.params));
+    pub(super) fn begin(&self, beginning: Beginning<'_>, shared: &Shared<'_>) -> Result<Checkpoint, Error> {
+        let (fingerprint, parameters) = (shared.fingerprint.to_string(), parameters(&self.params));
         let machines = match beginning {
             Beginning::Scratch => shared.pairings.iter().map(|_| MachineState::scratch()).collect(),
             Beginning::Checkpoint(checkpoint) => {
@@ -48,9 +45,9 @@ impl Training {
                 checkpoint.check(shared.data, &fingerprint, shared.pairings)?;
                 checkpoint.machines
             }
-            Beginning::Model(model) if model.parts().fingerprint != fingerprint => return Err(of_other_data()),
-            Beginning::Model(model) => warm_starts(model, None, shared, parts)?,
-            Beginning::Part { model, rows } => warm_starts(model, Some(rows), shared, parts)?,
+            Beginning::Model(model) if model.provenance().fingerprint != fingerprint => return Err(of_other_data()),
+            Beginning::Model(model) => warm_starts(model, None, shared)?,
+            Beginning::Part { model, rows } => warm_starts(model, Some(rows), shared)?,
         };
         Ok(Checkpoint { fingerprint, parameters, machines })
     }
@@ -60,18 +57,14 @@ impl Training {
 ///
 /// # Errors
 /// When the model has none of the machines.
-fn warm_starts(
-    model: &Model,
-    rows: Option<&[usize]>,
-    shared: &Shared<'_>,
-    parts: &ModelParts,
-) -> Result<Vec<MachineState>, Error> {
+fn warm_starts(model: &Model, rows: Option<&[usize]>, shared: &Shared<'_>) -> Result<Vec<MachineState>, Error> {
     refuse_network(model)?;
     let old = model.parts();
     // What a nu of a regression came to is an epsilon.
-    let same_task = std::mem::discriminant(&old.task) == std::mem::discriminant(&parts.task)
-        || old.task.is_regression() && parts.task.is_regression();
-    let same_classes = same_task && old.classes == parts.classes && old.one_against_rest == parts.one_against_rest;
+    let (task, old_task) = (shared.recipe.task, old.recipe.task);
+    let same_task = std::mem::discriminant(&old_task) == std::mem::discriminant(&task)
+        || old_task.is_regression() && task.is_regression();
+    let same_classes = same_task && old.classes == shared.classes && old.one_against_rest == shared.one_against_rest;
     let found = |pairing: Pairing| old.machine_of(pairing).filter(|_| same_classes);
     if shared.pairings.iter().all(|&pairing| found(pairing).is_none()) {
         return Err(Error::Combination {
@@ -82,7 +75,7 @@ fn warm_starts(
     let codes = shared.labels.codes();
     let state = |&pairing: &Pairing| {
         let Some(machine) = found(pairing) else { return MachineState::scratch() };
-        let cost = machine_cost(shared.answers(), pairing, parts, shared.workers);
+        let cost = shared.recipe.machine_cost(shared.answers, pairing, shared.workers);
         // A hard margin has no C to go by.
         let ratio = machine.cost.map(|old| cost / old).filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
         let alpha = |(&place, &coefficient): (&u32, &f64)| {
@@ -93,7 +86,7 @@ fn warm_starts(
             };
             let sign = pairing.sign(*codes.get(row as usize)? as usize)?;
             let alpha = coefficient * sign * ratio; // (T.2)
-            (alpha > 0.0 || parts.task.is_regression()).then_some((row, alpha))
+            (alpha > 0.0 || task.is_regression()).then_some((row, alpha))
         };
         let point = machine.weights.clone().map(|weights| (weights, machine.bias));
         let alpha = machine.support.iter().zip(&machine.coefficients).filter_map(alpha).collect();

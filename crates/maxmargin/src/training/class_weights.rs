@@ -1,6 +1,5 @@
 //! What a row of a class counts, beside its own weight.
 
-use std::borrow::Cow;
 use std::str::FromStr;
 
 use crate::data::{Label, Labels};
@@ -120,17 +119,6 @@ impl ClassWeights {
             }
         }
     }
-}
-
-/// The weight of each row times that of its class; `None` where all are 1.
-pub(crate) fn row_weights<'a>(
-    rows: Option<&'a [f64]>,
-    codes: &[u32],
-    classes: Option<&[f64]>,
-) -> Option<Cow<'a, [f64]>> {
-    let Some(classes) = classes else { return rows.map(Cow::Borrowed) };
-    let own = |row: usize| rows.map_or(1.0, |rows| rows[row]);
-    Some(codes.iter().enumerate().map(|(row, &code)| own(row) * classes[code as usize]).collect())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::kernel::KernelParams;
 use crate::model::{Model, ModelParts};
 use crate::problem::Task;
+use crate::provenance::Note;
 use crate::solver::SolverKind;
 use crate::workers::Workers;
 
@@ -42,8 +43,8 @@ impl Training {
         let (narrow, fingerprint) = (data.narrowed(columns)?, data.fingerprint_by(workers));
         let as_narrow = |model: &Model| {
             let mut parts = narrowed(model.parts(), columns, &narrow)?;
-            if parts.fingerprint == fingerprint {
-                parts.fingerprint = narrow.fingerprint_by(workers);
+            if parts.provenance.fingerprint == fingerprint {
+                parts.provenance.fingerprint = narrow.fingerprint_by(workers);
             }
             Model::new(parts)
         };
@@ -61,15 +62,11 @@ impl Training {
         let mut parts = model.into_parts();
         if data.has_open_columns() && data.names().is_none() {
             if let Some(first) = parts.machines.first_mut() {
-                first.notes.push(format!(
-                    "{} of {} columns have an entry: the model has weights for these, and knows them by their numbers",
-                    columns.len(),
-                    data.columns()
-                ));
+                first.notes.push(Note::FewColumns { used: columns.len(), columns: data.columns() });
             }
             return Model::new(parts);
         }
-        parts.fingerprint = fingerprint;
+        parts.provenance.fingerprint = fingerprint;
         widen(&mut parts, columns, data, self.params.settings.memory)?;
         Model::new(parts)
     }
@@ -200,6 +197,6 @@ mod tests {
                 assert!((found - weight).abs() < 1e-9, "{column}: {found} {weight}");
             }
         }
-        assert_eq!(found.parts().fingerprint, wide.fingerprint());
+        assert_eq!(found.provenance().fingerprint, wide.fingerprint());
     }
 }

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::finish::{evidence_of, training_errors};
+use super::finish::evidence_of;
 use super::ledger::Booked;
 use super::verdict::in_units;
-use crate::certificate::{Evidence, best_bias};
+use crate::certificate::{Evidence, best_bias, training_errors};
 use crate::control::{Control, Progress, Stop, Work};
 use crate::problem::{Bias, MarginProblem, Norm};
+use crate::provenance::Note;
 use crate::solver::{self, Decision, Settings, Solution, SolverKind, Start};
 
 /// The most rows that a kernel machine under a limit on time begins with, and the part of all rows that these are at most. With more of them
@@ -128,7 +129,7 @@ pub(super) fn stand_in(
         }
     };
     let mut notes = solution.notes;
-    notes.push(format!("the limit on time came before the first step: this is the solution of {} rows", places.len()));
+    notes.push(Note::OfFewRows { rows: places.len() });
     let alpha = found.alpha.map(|alpha| of_whole(problem, &places, &alpha));
     Solution { decision, alpha, decision_values: None, notes, ..solution }
 }
@@ -172,7 +173,7 @@ pub(super) fn prefer_constant(
     };
     solution.alpha = Some(none);
     solution.decision_values = Some(vec![bias; problem.len()]);
-    solution.notes.push("nothing better than a constant was found: what the search had was worse".into());
+    solution.notes.push(Note::Constant);
     *evidence = evidence_of(problem, solution, tolerance);
 }
 

@@ -2,11 +2,13 @@
 
 use super::verdict::Settled;
 use crate::certificate::rounding::{Rounding, precise_values, rounding};
-use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion};
+use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion, training_errors};
 use crate::checkpoint::ByRow;
 use crate::kernel::Kernel;
-use crate::model::{Machine, Pairing};
+use crate::model::Machine;
 use crate::problem::{FromNu, MarginProblem};
+use crate::provenance::{MoreDigits, Note};
+use crate::recipe::Pairing;
 use crate::solver::{Decision, Solution};
 
 /// How good a solution is. Its decision values become the model's own on the way.
@@ -41,21 +43,20 @@ fn despite_rounding(
         Rounding::Harmless => evidence,
         Rounding::Precise(values) => {
             solution.decision_values = Some(values);
-            note_rounding(solution, "the certificate was computed with twice the digits");
+            note_rounding(solution, MoreDigits::Twice);
             certify(problem, solution, tolerance)
         }
         Rounding::Hidden(hidden) => {
-            note_rounding(solution, &format!("{hidden:.1e} was added to the gap"));
+            note_rounding(solution, MoreDigits::Added(hidden));
             evidence.with_hidden(hidden)
         }
     }
 }
 
 /// Notes, once, that kernel values lack digits, what was done about it, and the way out.
-fn note_rounding(solution: &mut Solution, done: &str) {
-    const CAUSE: &str = "rounding of the kernel values shows in the decision values";
-    if !solution.notes.iter().any(|note| note.starts_with(CAUSE)) {
-        solution.notes.push(format!("{CAUSE}, so {done}; columns that are scaled keep more digits"));
+fn note_rounding(solution: &mut Solution, done: MoreDigits) {
+    if !solution.notes.iter().any(|note| matches!(note, Note::Rounding(_))) {
+        solution.notes.push(Note::Rounding(done));
     }
 }
 
@@ -67,11 +68,7 @@ pub(super) fn finish(settled: Settled<'_>, pairing: Pairing, cost: f64) -> (Mach
         && problem.len() > MERCER_ROWS
         && !problem.kernel().always_positive_semidefinite()
     {
-        solution.notes.push(format!(
-            "the kernel was found positive semidefinite on {MERCER_ROWS} of {} rows: on all of them it is an assumption of \
-             the certificate",
-            problem.len()
-        ));
+        solution.notes.push(Note::AssumedPositive { tried: MERCER_ROWS, rows: problem.len() });
     }
     let values = solution.decision_values.as_deref().unwrap_or_default();
     let training_errors = training_errors(problem, values);
@@ -110,18 +107,6 @@ pub(super) fn finish(settled: Settled<'_>, pairing: Pairing, cost: f64) -> (Mach
         coefficients: Vec::new(),
     };
     (machine, expansion)
-}
-
-/// Rows on the wrong side; a value of exactly 0 is on the negative one. For a regression none: its errors are numbers.
-pub(crate) fn training_errors(problem: &MarginProblem<'_>, values: &[f64]) -> usize {
-    if problem.task().is_regression() {
-        return 0;
-    }
-    let wrong = |&i: &usize| (problem.side(i, values[i]) > 0.0) != (problem.signs()[i] > 0.0);
-    if values.len() <= ROWS_A_CHUNK {
-        return (0..values.len()).filter(wrong).count();
-    }
-    problem.workers().map_chunks(values.len(), ROWS_A_CHUNK, |range| range.filter(wrong).count()).iter().sum()
 }
 
 /// Rows that a thread looks at at a time.

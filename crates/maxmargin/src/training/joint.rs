@@ -1,6 +1,7 @@
 //! Several classes trained together: one problem, one certificate, a machine for each class.
 
 use super::Training;
+use super::assembly::{Trained, assemble_by_row};
 use super::last_digits;
 use super::machines::Shared;
 use super::verdict::settle_joint;
@@ -9,12 +10,12 @@ use crate::certificate::joint::errors_by_class;
 use crate::checkpoint::{ByRow, Checkpoint, CheckpointControl};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
-use crate::kernel::Points;
-use crate::model::{Machine, Model, ModelParts, Multiclass, Pairing};
-use crate::problem::{JointParts, JointProblem, Loss};
+use crate::model::{Machine, Model};
+use crate::problem::{JointProblem, Loss, Penalty};
+use crate::provenance::{Choice, Note};
+use crate::recipe::{Multiclass, Pairing};
 use crate::solver::{self, JointStart, SolverKind};
-use crate::training::{Beginning, Penalty};
-use crate::workers::Workers;
+use crate::training::Beginning;
 
 /// Why a machine of such a model has no evidence of its own.
 pub(super) const TOGETHER: &str = "the classes were trained together, and have one certificate";
@@ -38,7 +39,7 @@ impl Control for Heard<'_> {
 }
 
 impl Training {
-    /// Trains all classes at once, and puts the machines into the parts. The coefficients of each are handed back, by row.
+    /// Trains all classes at once.
     ///
     /// # Errors
     /// When there is no such problem, or the solver lacks memory.
@@ -46,10 +47,8 @@ impl Training {
         &self,
         beginning: Beginning<'_>,
         shared: &Shared<'_>,
-        parts: &mut ModelParts,
         control: &mut dyn CheckpointControl,
-    ) -> Result<Vec<ByRow>, Error> {
-        let (codes, weights) = (shared.labels.codes(), shared.weights);
+    ) -> Result<Trained, Error> {
         let (kind, reason) = self.joint_solver()?;
         if self.params.penalty == Penalty::Hard {
             return Err(Error::Combination {
@@ -57,25 +56,26 @@ impl Training {
                 help: "leave out hard, or choose multiclass ovo or ovr".into(),
             });
         }
-        if !shared.kernel.is_linear() {
+        let Shared { recipe, points, workers, .. } = *shared;
+        if !recipe.kernel.is_linear() {
             return Err(Error::Combination {
-                what: format!("classes are trained together with the linear kernel only, not {}", shared.kernel),
+                what: format!("classes are trained together with the linear kernel only, not {}", recipe.kernel),
                 help: "choose kernel linear, or multiclass ovo or ovr".into(),
             });
         }
-        let (problem, cost) = joint_problem(shared.points, shared.workers, codes, weights, parts)?;
+        let (problem, cost) = recipe.joint_problem(points, workers, shared.answers)?;
         solver::supports_joint(kind, &problem, &self.params.settings)?;
-        let (start, checkpoint) = self.joint_start(beginning, shared, parts, &problem, cost)?;
+        let (start, checkpoint) = self.joint_start(beginning, shared, &problem, cost)?;
         let mut heard = Heard { inner: control, broke: false };
         let settings = &self.params.settings;
         let finer = self.wants_last_digits(shared.data).then(|| last_digits::of_joint(settings));
         let goal = finer.as_ref().unwrap_or(settings);
-        let mut solution = shared.workers.inside(|| solver::solve_joint(kind, &problem, goal, start, &mut heard))?;
+        let mut solution = workers.inside(|| solver::solve_joint(kind, &problem, goal, start, &mut heard))?;
         // Before the certificate: what is kept is that nothing is done, since these solvers offer no snapshots.
         if heard.broke && heard.inner.wants_checkpoint(&Progress::default()) {
             heard.inner.keep_checkpoint(&checkpoint);
         }
-        solution.notes.extend(reason.map(|reason| format!("solver {}: {reason}", kind.name())));
+        solution.notes.extend(reason.map(|why| Note::Chosen { solver: kind, why }));
         let mut evidence = settle_joint(kind, &problem, &mut solution, settings, &mut heard)?;
         let gave_up = matches!(solution.stop, Stop::IterationLimit | Stop::Stalled);
         if finer.is_some() && gave_up && settings.max_iterations.is_none() {
@@ -83,11 +83,9 @@ impl Training {
             evidence = settle_joint(kind, &problem, &mut solution, settings, &mut heard)?;
         }
         let errors = errors_by_class(&problem, &solution.weights, &solution.biases);
-        parts.solver = kind.name().into();
-        parts.joint = Some(evidence);
-        let mut notes = solution.notes;
+        let (mut machines, mut notes) = (Vec::with_capacity(problem.classes()), solution.notes);
         for (k, (weights, &bias)) in solution.weights.iter().zip(&solution.biases).enumerate() {
-            parts.machines.push(Machine {
+            machines.push(Machine {
                 pairing: Pairing { positive: k, negative: None },
                 bias,
                 stop: solution.stop,
@@ -108,19 +106,19 @@ impl Training {
         let by_row = |list: &Vec<(usize, f64)>| -> ByRow {
             list.iter().map(|&(place, alpha)| (problem.rows()[place] as u64, alpha)).collect()
         };
-        Ok(match &solution.alpha {
+        let expansions = match &solution.alpha {
             Some(alpha) => alpha.iter().map(by_row).collect(),
             None => vec![ByRow::default(); problem.classes()],
-        })
+        };
+        let trained = assemble_by_row(kind, machines, expansions, &recipe.kernel, points, workers);
+        Ok(Trained { joint: Some(evidence), ..trained })
     }
 
     /// The solver for several classes at once, and why.
-    fn joint_solver(&self) -> Result<(SolverKind, Option<String>), Error> {
+    fn joint_solver(&self) -> Result<(SolverKind, Option<Choice>), Error> {
         let refuse = |what: String, help: &str| Err(Error::Combination { what, help: help.into() });
         match (self.params.way(), self.params.solver, self.loss) {
-            (Multiclass::CrammerSinger, None, Loss::Hinge) => {
-                Ok((SolverKind::DualAscent, Some("hinge loss over all classes, a row at a time".into())))
-            }
+            (Multiclass::CrammerSinger, None, Loss::Hinge) => Ok((SolverKind::DualAscent, Some(Choice::JointHinge))),
             (Multiclass::CrammerSinger, Some(SolverKind::DualAscent), Loss::Hinge) => {
                 Ok((SolverKind::DualAscent, None))
             }
@@ -133,7 +131,7 @@ impl Training {
                 "leave out the loss, or choose multiclass ovo, ovr or joint",
             ),
             (_, Some(SolverKind::Lda), _) => Ok((SolverKind::Lda, None)),
-            (_, None, Loss::Logistic) => Ok((SolverKind::Logistic, Some("logistic loss over all classes".into()))),
+            (_, None, Loss::Logistic) => Ok((SolverKind::Logistic, Some(Choice::JointLogistic))),
             (_, Some(SolverKind::Logistic), Loss::Logistic) => Ok((SolverKind::Logistic, None)),
             (_, Some(kind), Loss::Logistic) => refuse(
                 format!("multiclass joint is solved by logistic or lda, not by {}", kind.name()),
@@ -151,7 +149,6 @@ impl Training {
         &self,
         beginning: Beginning<'_>,
         shared: &Shared<'_>,
-        parts: &ModelParts,
         problem: &JointProblem<'_>,
         cost: f64,
     ) -> Result<(JointStart, Checkpoint), Error> {
@@ -160,9 +157,9 @@ impl Training {
             _ => None,
         };
         // Whether it fits the data and the classes is checked as for machines one by one.
-        self.begin(beginning, shared, parts)?;
-        let checkpoint = self.begin(Beginning::Scratch, shared, parts)?;
-        let start = match model.filter(|model| model.parts().multiclass == parts.multiclass) {
+        self.begin(beginning, shared)?;
+        let checkpoint = self.begin(Beginning::Scratch, shared)?;
+        let start = match model.filter(|model| model.recipe().multiclass == shared.recipe.multiclass) {
             Some(model) => joint_start_of(model, problem, cost),
             None => JointStart::Scratch,
         };
@@ -186,32 +183,4 @@ fn joint_start_of(model: &Model, problem: &JointProblem<'_>, cost: f64) -> Joint
             .collect()
     });
     JointStart::Model { weights, biases, alpha: alpha.collect() }
-}
-
-/// The problem of all classes at once: their rows, those of weight 0 left out. And its C.
-///
-/// # Errors
-/// When no problem can be made of them.
-pub(crate) fn joint_problem<'a>(
-    points: &'a Points,
-    workers: &'a Workers,
-    codes: &[u32],
-    weights: Option<&[f64]>,
-    parts: &ModelParts,
-) -> Result<(JointProblem<'a>, f64), Error> {
-    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
-    let rows: Vec<usize> = (0..codes.len()).filter(|&row| weight(row) > 0.0).collect();
-    let cost = parts.penalty.cost(rows.iter().map(|&row| weight(row)).sum());
-    let parts = JointParts {
-        points,
-        workers,
-        codes: rows.iter().map(|&row| codes[row]).collect(),
-        costs: rows.iter().map(|&row| cost * weight(row)).collect(),
-        rows,
-        classes: parts.classes.len(),
-        loss: parts.loss,
-        bias: parts.bias,
-        penalised: parts.penalty != Penalty::None,
-    };
-    Ok((JointProblem::new(parts)?, cost))
 }

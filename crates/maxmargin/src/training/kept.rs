@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::control::Unattended;
     use crate::data::embedded;
-    use crate::model::Pairing;
+    use crate::recipe::Pairing;
     use crate::training::TrainingParams;
     use crate::workers::Workers;
 

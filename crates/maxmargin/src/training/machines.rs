@@ -5,32 +5,39 @@ use std::ops::{ControlFlow, Range};
 
 use super::kept::Kept;
 use super::ledger::Ledger;
-use super::{Answers, ClassRows, Training, machine_problem};
+use super::{Training, with_reason};
 use crate::checkpoint::{Checkpoint, CheckpointControl, FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Stop};
-use crate::data::{Dataset, Labels};
+use crate::data::{Dataset, Label, Labels};
 use crate::error::Error;
-use crate::kernel::{ClassValues, KernelFunction, Points};
-use crate::model::{ModelParts, Pairing};
+use crate::kernel::{ClassValues, Points};
+use crate::problem::MarginProblem;
+use crate::provenance::Choice;
+use crate::recipe::{Pairing, Recipe, RowAnswers};
 use crate::relay::{self, Event, MachineControl};
 use crate::solver::{self, Settings, Snapshot, SnapshotControl, SolverKind};
 use crate::workers::Workers;
 
 /// What the machines of a training share.
 pub(super) struct Shared<'a> {
+    pub(super) recipe: &'a Recipe,
     pub(super) data: &'a Dataset,
+    /// The hash of the data.
+    pub(super) fingerprint: &'a str,
+    pub(super) settings: &'a Settings,
     /// The data's labels, or one against the rest.
     pub(super) labels: &'a Labels,
-    /// The rows of each class, where machines are for pairs of many classes.
-    pub(super) of_class: Option<&'a ClassRows>,
-    /// The data's numbers, for a regression.
-    pub(super) targets: Option<&'a [f64]>,
-    /// What each row counts, the weight of its class included.
-    pub(super) weights: Option<&'a [f64]>,
-    pub(super) kernel: &'a KernelFunction,
+    /// The classes among the labels; none for a regression.
+    pub(super) classes: &'a [Label],
+    /// Whether the first class stands for all labels other than the second.
+    pub(super) one_against_rest: bool,
+    /// What the machines should say of each row.
+    pub(super) answers: RowAnswers<'a>,
     pub(super) points: &'a Points,
     pub(super) workers: &'a Workers,
     pub(super) pairings: &'a [Pairing],
+    /// The C of each machine, where that was found for a ν beforehand.
+    pub(super) found_costs: &'a [Option<f64>],
     /// Kernel values that several machines need.
     pub(super) values: Option<&'a ClassValues>,
     /// The work of all machines.
@@ -38,9 +45,13 @@ pub(super) struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// What the machines should say of each row.
-    pub(super) fn answers(&self) -> Answers<'a> {
-        Answers { codes: self.labels.codes(), targets: self.targets, weights: self.weights, of_class: self.of_class }
+    /// The problem of a machine, and its C.
+    ///
+    /// # Errors
+    /// When no problem can be made of its rows.
+    pub(super) fn problem(&self, number: usize) -> Result<(MarginProblem<'a>, f64), Error> {
+        let found = self.found_costs.get(number).copied().flatten();
+        self.recipe.machine_problem(self.points, self.workers, self.answers, self.pairings[number], found)
     }
 }
 
@@ -49,7 +60,7 @@ impl<'a> Shared<'a> {
 pub(super) struct Group {
     pub(super) numbers: Vec<usize>,
     /// The solver of several, and why, where it was not named.
-    pub(super) solver: Option<(SolverKind, Option<String>)>,
+    pub(super) solver: Option<(SolverKind, Option<Choice>)>,
     /// The part of a limit on time that belongs to groups that come later.
     pub(super) reserved: f64,
 }
@@ -58,7 +69,7 @@ pub(super) struct Group {
 pub(super) struct Groups {
     machines: usize,
     groups: usize,
-    solver: Option<(SolverKind, Option<String>)>,
+    solver: Option<(SolverKind, Option<Choice>)>,
 }
 
 impl Groups {
@@ -193,30 +204,28 @@ fn class_sizes(labels: &Labels) -> Vec<usize> {
 
 impl Training {
     /// What the largest of several machines needs must be there, before the first is trained.
-    pub(super) fn check_largest(&self, shared: &Shared<'_>, parts: &ModelParts) -> Result<(), Error> {
+    pub(super) fn check_largest(&self, shared: &Shared<'_>) -> Result<(), Error> {
         if shared.pairings.len() == 1 {
             return Ok(());
         }
         let sizes = class_sizes(shared.labels);
-        let largest = shared.pairings.iter().max_by_key(|pairing| pairing.rows(&sizes));
-        let Some(&pairing) = largest else { return Ok(()) };
-        let (problem, _) =
-            machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
-        let kind = self.params.solver.unwrap_or_else(|| solver::choose_silently(&problem));
+        let largest = (0..shared.pairings.len()).max_by_key(|&number| shared.pairings[number].rows(&sizes));
+        let Some(largest) = largest else { return Ok(()) };
+        let (problem, _) = shared.problem(largest)?;
+        let kind = self.params.solver.unwrap_or_else(|| solver::choose(&problem).0);
         solver::supports(kind, &problem.sharing(shared.values), &self.params.settings)
     }
 
     /// The machines in groups that are trained together: classes against the rest, where the solver gains from it. It depends on
     /// the problem alone, and not on the threads, so the bits do not either.
-    pub(super) fn groups(&self, shared: &Shared<'_>, parts: &ModelParts) -> Result<Groups, Error> {
+    pub(super) fn groups(&self, shared: &Shared<'_>) -> Result<Groups, Error> {
         let count = shared.pairings.len();
         let against_rest = shared.pairings.iter().all(|pairing| pairing.negative.is_none());
         if count < 2 || !against_rest || self.wants_last_digits(shared.data) {
             return Ok(Groups::alone(count));
         }
-        let (kernel, points, workers) = (shared.kernel, shared.points, shared.workers);
-        let (problem, _) = machine_problem(kernel, points, workers, shared.answers(), shared.pairings[0], parts)?;
-        let solver = self.params.solver.map_or_else(|| solver::choose(&problem), |kind| (kind, None));
+        let (problem, _) = shared.problem(0)?;
+        let solver = self.params.solver.map_or_else(|| with_reason(solver::choose(&problem)), |kind| (kind, None));
         let most = solver::problems_at_a_time(solver.0, &problem);
         if most < 2 {
             return Ok(Groups::alone(count));
@@ -235,7 +244,7 @@ impl Training {
         let pairs = shared.pairings.iter().all(|pairing| pairing.negative.is_some());
         let codes = shared.labels.codes();
         let mut rows = vec![Vec::new(); if pairs { shared.labels.classes().len() } else { 1 }];
-        let weights = shared.weights;
+        let weights = shared.answers.weights;
         for row in (0..codes.len()).filter(|&row| weights.is_none_or(|weights| weights[row] > 0.0)) {
             rows[if pairs { codes[row] as usize } else { 0 }].push(row);
         }
@@ -281,7 +290,6 @@ impl Training {
         &self,
         groups: &Groups,
         shared: &Shared<'_>,
-        parts: &ModelParts,
         checkpoint: &mut Checkpoint,
         control: &mut dyn CheckpointControl,
     ) -> Result<Broken, Error> {
@@ -298,8 +306,7 @@ impl Training {
             let mut control =
                 OfMachine { inner: control, machine, solver: None, checkpoint, broke: false, is_wanted: false };
             let settings = &self.params.settings;
-            let finished =
-                shared.workers.inside(|| self.fit_group(&group, shared, parts, &states, settings, &mut control))?;
+            let finished = shared.workers.inside(|| self.fit_group(&group, shared, &states, settings, &mut control))?;
             if control.broke {
                 broken.extend(group.numbers.into_iter().zip(finished));
                 continue;
@@ -317,7 +324,6 @@ impl Training {
         &self,
         groups: &Groups,
         shared: &Shared<'_>,
-        parts: &ModelParts,
         checkpoint: &mut Checkpoint,
         all: &mut Kept,
         control: &mut dyn CheckpointControl,
@@ -357,7 +363,7 @@ impl Training {
                 let (wait, silence) =
                     if several { (if place == 0 { 0 } else { SILENT_POLLS }, SILENT_POLLS) } else { (0, 0) };
                 let mut control = Watched { inner: control, broke: false, wait, silence };
-                let result = self.fit_group(&group, &one, parts, &states, &settings, &mut control);
+                let result = self.fit_group(&group, &one, &states, &settings, &mut control);
                 Fitted { broke: control.broke, result, group }
             };
             waiting[tasks[task].clone()].iter().enumerate().map(fit).collect::<Vec<Fitted>>()

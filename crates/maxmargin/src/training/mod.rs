@@ -3,7 +3,6 @@
 mod assembly;
 mod automatic;
 mod beginning;
-mod class_rows;
 mod class_weights;
 mod empty_columns;
 mod few;
@@ -13,6 +12,7 @@ mod kept;
 mod last_digits;
 mod ledger;
 mod machines;
+mod matching;
 mod network;
 mod norm;
 mod params;
@@ -27,26 +27,23 @@ use crate::control::{Control, Progress, Stop, Unkept};
 use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
-use crate::kernel::{Centre, Gram, Kernel, KernelFunction, KernelParams, Points};
-use crate::model::{Model, ModelParts, Multiclass, Pairing};
+use crate::kernel::{Centre, Gram, KernelParams, Points};
+use crate::model::{Model, ModelParts};
 pub use crate::problem::Penalty;
-use crate::problem::{Bias, FromNu, Loss, MarginParts, MarginProblem, Task};
+use crate::problem::{Bias, FromNu, Loss, Task};
+use crate::provenance::{Choice, Note, Origin, Provenance};
+use crate::recipe::{Pairing, Recipe, RowAnswers, row_weights, targets};
 use crate::relay::MachineControl;
 use crate::solver::{self, Settings, SolverKind, Start};
 use crate::workers::Workers;
-use assembly::{assemble, assemble_kept, pool_support_vectors};
+use assembly::{Trained, assemble, assemble_kept};
 pub use automatic::{AutomaticChoice, FEWEST_GAUSSIAN_ROWS, MOST_GAUSSIAN_ROWS, choose_kernel};
 pub use beginning::Beginning;
-pub(crate) use class_rows::ClassRows;
 pub use class_weights::ClassWeights;
-pub(crate) use class_weights::row_weights;
 use finish::finish;
-pub(crate) use finish::training_errors;
-pub(crate) use joint::joint_problem;
 use kept::Kept;
 use ledger::{Booked, Ledger};
 use machines::{Broken, Group, Shared, pays_side_by_side};
-pub(crate) use network::network_errors;
 pub use params::TrainingParams;
 use verdict::{in_units, settle};
 
@@ -192,83 +189,77 @@ impl Training {
         let weights = row_weights(data.weights(), labels.codes(), class_weights.as_deref());
         let centre = Centre::of(&kernel, &matrix);
         let points = Points::around(workers, matrix, params.bias == Bias::Folded, centre);
-        let mut parts = ModelParts {
+        let recipe = Recipe {
             task: params.task,
-            kernel: kernel.clone(),
+            kernel,
             bias: params.bias,
             loss: self.loss,
             penalty: params.penalty,
             norm: params.norm,
-            solver: String::new(),
-            tolerance: params.settings.tolerance(),
             multiclass: params.way_for(labels.classes().len(), data.columns()),
-            classes: if targets.is_some() { Vec::new() } else { labels.classes().to_vec() },
             class_weights,
-            one_against_rest: params.positive.is_some() && data.labels().classes().len() > 2,
-            columns: data.columns(),
-            names: data.names().map(<[String]>::to_vec),
-            scaling,
-            network: None,
-            training_rows: data.rows(),
-            fingerprint: data.fingerprint_by(workers),
-            machines: Vec::new(),
-            joint: None,
-            support_rows: Vec::new(),
-            vectors: None,
         };
-        if let (Penalty::Nu(_), Some(_)) = (params.penalty, &parts.class_weights) {
-            let by_nu = self.without_class_weights().fit_from(data, Beginning::Scratch, workers, control)?;
-            if by_nu.stop() != Stop::Converged {
-                return Ok(by_nu);
-            }
-            parts.machines = by_nu.machines().to_vec();
-        }
-        let pairings = parts.pairings();
-        let of_class = rows_of_classes(&parts, labels.codes(), weights.as_deref());
+        let found_costs = match self.costs_of_nu(&recipe, data, workers, control)? {
+            Ok(costs) => costs,
+            Err(unfinished) => return Ok(unfinished),
+        };
+        let classes = if targets.is_some() { &[] } else { labels.classes() };
+        let pairings = recipe.pairings(classes.len());
+        let mut answers = RowAnswers {
+            classes: labels.classes().len(),
+            codes: labels.codes(),
+            targets: targets.as_deref(),
+            weights: weights.as_deref(),
+            of_class: None,
+        };
+        let of_class = recipe.rows_of_classes(answers);
+        answers.of_class = of_class.as_ref();
         let mut ledger = Ledger::new(matches!(beginning, Beginning::Checkpoint(_)), !control.keeps_checkpoints());
         let unmeasured = Ledger::new(false, true);
         let mut shared = Shared {
+            recipe: &recipe,
             data,
-            of_class: of_class.as_ref(),
+            fingerprint: &data.fingerprint_by(workers),
+            settings: &params.settings,
             labels: &labels,
-            targets: targets.as_deref(),
-            weights: weights.as_deref(),
-            kernel: &kernel,
+            classes,
+            one_against_rest: params.positive.is_some() && data.labels().classes().len() > 2,
+            answers,
             points: &points,
             workers,
             pairings: &pairings,
+            found_costs: &found_costs,
             values: None,
             ledger: &unmeasured,
         };
         if network {
-            self.fit_network(&shared, &mut parts, control)?;
-            return Model::new(parts);
+            let trained = self.fit_network(&shared, control)?;
+            return model_of(&shared, scaling, trained);
         }
-        if parts.multiclass.is_joint(labels.classes().len()) {
-            let expansions = self.fit_together(beginning, &shared, &mut parts, control)?;
-            pool_support_vectors(&mut parts, expansions, &points, workers);
-            return Model::new(parts);
+        if recipe.multiclass.is_joint(labels.classes().len()) {
+            let trained = self.fit_together(beginning, &shared, control)?;
+            return model_of(&shared, scaling, trained);
         }
         let values = self.class_values(&shared);
         shared.values = values.as_ref();
-        self.check_largest(&shared, &parts)?;
-        let mut checkpoint = self.begin(beginning, &shared, &parts)?;
-        let groups = self.groups(&shared, &parts)?;
+        self.check_largest(&shared)?;
+        let mut checkpoint = self.begin(beginning, &shared)?;
+        let groups = self.groups(&shared)?;
         let side_by_side = pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
         // Side by side, each machine has one thread.
         let alone = Workers::none();
         let team = if side_by_side { &alone } else { workers };
-        if !kernel.is_linear() {
-            ledger.measure(Gram::new(&kernel, &points, team), data.rows(), control);
+        if !recipe.kernel.is_linear() {
+            ledger.measure(Gram::new(&recipe.kernel, &points, team), data.rows(), control);
         }
         let shared = Shared { ledger: &ledger, ..shared };
         let (mut broken, mut before) = (Broken::new(), Broken::new());
         let mut kept = Kept::new(pairings.len(), data.rows());
         for _ in 0..MOST_ROUNDS {
             broken = if side_by_side {
-                self.fit_side_by_side(&groups, &shared, &parts, &mut checkpoint, &mut kept, control)?
+                self.fit_side_by_side(&groups, &shared, &mut checkpoint, &mut kept, control)?
             } else {
-                self.fit_one_by_one(&groups, &shared, &parts, &mut checkpoint, control)?
+                self.fit_one_by_one(&groups, &shared, &mut checkpoint, control)?
             };
             keep_better(&mut broken, std::mem::take(&mut before));
             let is_late = broken.values().all(|finished| finished.machine.stop == Stop::TimeLimit);
@@ -289,20 +280,32 @@ impl Training {
         }
         if let Some((machines, solver)) = kept.take_all(pairings.len()) {
             drop(checkpoint);
-            assemble_kept(&mut parts, machines, solver, &points, workers);
-            return Model::new(parts);
+            let trained = assemble_kept(machines, solver, &recipe.kernel, &points, workers);
+            return model_of(&shared, scaling, trained);
         }
         kept.hand_over(&mut checkpoint);
         let mut states = checkpoint.machines;
         broken.into_iter().for_each(|(number, finished)| states[number] = MachineState::Finished(finished));
-        assemble(&mut parts, states, &points, workers);
-        Model::new(parts)
+        let trained = assemble(states, &recipe.kernel, &points, workers);
+        model_of(&shared, scaling, trained)
     }
 
-    /// The same for classes that count alike. It finds the C of a ν: that is a share of the rows, whatever their classes count.
-    fn without_class_weights(&self) -> Self {
+    /// The C of each machine that its ν comes to, where classes have weights: ν is a share of the rows, whatever their classes count, and the
+    /// weights multiply that C. None where the machines find their own. A search that did not end is handed back as the model that it is.
+    fn costs_of_nu(
+        &self,
+        recipe: &Recipe,
+        data: &Dataset,
+        workers: &Workers,
+        control: &mut dyn CheckpointControl,
+    ) -> Result<Result<Vec<Option<f64>>, Model>, Error> {
+        if !matches!(recipe.penalty, Penalty::Nu(_)) || recipe.class_weights.is_none() {
+            return Ok(Ok(Vec::new()));
+        }
         let params = TrainingParams { class_weights: ClassWeights::Equal, ..self.params.clone() };
-        Training { params, loss: self.loss }
+        let found = Training { params, loss: self.loss }.fit_from(data, Beginning::Scratch, workers, control)?;
+        let is_done = found.stop() == Stop::Converged;
+        Ok(if is_done { Ok(found.machines().iter().map(|machine| machine.cost).collect()) } else { Err(found) })
     }
 
     /// Some rows of data to train on by themselves, as for a fold: of a table of kernel values their columns only.
@@ -355,7 +358,6 @@ impl Training {
         &self,
         group: &Group,
         shared: &Shared<'_>,
-        parts: &ModelParts,
         states: &[MachineState],
         settings: &Settings,
         control: &mut dyn MachineControl,
@@ -364,9 +366,7 @@ impl Training {
         let control = &mut Booked::new(control, shared.ledger, *reserved);
         let (mut problems, mut costs) = (Vec::with_capacity(numbers.len()), Vec::with_capacity(numbers.len()));
         for &number in numbers {
-            let pairing = shared.pairings[number];
-            let (problem, cost) =
-                machine_problem(shared.kernel, shared.points, shared.workers, shared.answers(), pairing, parts)?;
+            let (problem, cost) = shared.problem(number)?;
             problems.push(problem.sharing(shared.values));
             costs.push(cost);
         }
@@ -374,8 +374,7 @@ impl Training {
             (Some(chosen), _) => chosen,
             (None, Some(kind)) => (kind, None),
             // Only the first machine says why.
-            (None, None) if numbers[0] == 0 => solver::choose(&problems[0]),
-            (None, None) => (solver::choose_silently(&problems[0]), None),
+            (None, None) => with_reason(solver::choose(&problems[0])),
         };
         let asked = kind;
         let finer = if self.wants_last_digits(shared.data) {
@@ -409,7 +408,7 @@ impl Training {
         let mut finished = Vec::with_capacity(numbers.len());
         for (k, (mut solution, problem)) in solutions.into_iter().zip(problems).enumerate() {
             if numbers[k] == 0 {
-                solution.notes.extend(reason.iter().map(|reason| format!("solver {}: {reason}", kind.name())));
+                solution.notes.extend(reason.clone().map(|why| Note::Chosen { solver: kind, why }));
             }
             let solution = few::stand_in(kind, &problem, solution, settings, control);
             let is_named = self.params.solver.is_some();
@@ -446,147 +445,38 @@ fn keep_better(broken: &mut Broken, mut before: Broken) {
     }
 }
 
-/// What the decision functions should say of each row, and what the row counts.
-#[derive(Clone, Copy)]
-pub(crate) struct Answers<'a> {
-    /// The place of its class; one for all rows where there are no classes.
-    pub(crate) codes: &'a [u32],
-    /// Its number, for a regression.
-    pub(crate) targets: Option<&'a [f64]>,
-    /// 1 for all rows where there are none.
-    pub(crate) weights: Option<&'a [f64]>,
-    /// The rows of each class by these weights; `None` where each machine looks at all rows anyway.
-    pub(crate) of_class: Option<&'a ClassRows>,
+/// A solver that was chosen, and why.
+fn with_reason((kind, why): (SolverKind, Choice)) -> (SolverKind, Option<Choice>) {
+    (kind, Some(why))
 }
 
-/// The problem of one machine: the rows of its classes, those of weight 0 left out. And its C.
-///
-/// # Errors
-/// When no problem can be made of them.
-pub(crate) fn machine_problem<'a>(
-    kernel: &'a KernelFunction,
-    points: &'a Points,
-    workers: &'a Workers,
-    answers: Answers<'_>,
-    pairing: Pairing,
-    parts: &ModelParts,
-) -> Result<(MarginProblem<'a>, f64), Error> {
-    let Answers { targets, weights, .. } = answers;
-    let (rows, signs) = rows_of_machine(answers, pairing, parts, workers);
-    let weight = |i: usize| weights.map_or(1.0, |weights| weights[rows[i]]);
-    let total = match weights {
-        None => rows.len() as f64,
-        Some(_) => (0..rows.len()).map(weight).sum(),
-    };
-    // Once a C was found for a ν, it is the machine's.
-    let known = parts.machine_of(pairing).and_then(|machine| machine.cost);
-    let (nu, cost) = match (parts.penalty, known) {
-        // What weights have in common does not matter to a share, but would to a tolerance.
-        (Penalty::Nu(nu), None) => (Some(nu), rows.len() as f64 / total),
-        (Penalty::Nu(_), Some(cost)) => (None, cost),
-        (penalty, _) => (None, penalty.cost_with(parts.norm, total)),
-    };
-    let costs = workers.numbers(rows.len(), |i| cost * weight(i));
-    let mut targets = targets.map_or_else(Vec::new, |targets| rows.iter().map(|&row| targets[row]).collect());
-    if let Task::Svdd { nu } = parts.task {
-        // (P.11)
-        let reach = 0.5 * nu * costs.iter().sum::<f64>();
-        targets = vec![0.0; rows.len()];
-        kernel.diagonal(points.rows(&rows), &mut targets);
-        targets.iter_mut().for_each(|target| *target *= reach);
+/// The model of what was trained.
+fn model_of(shared: &Shared<'_>, scaling: Option<Scaling>, trained: Trained) -> Result<Model, Error> {
+    let (data, Trained { solver, machines, joint, network, support_rows, vectors }) = (shared.data, trained);
+    let mut recipe = shared.recipe.clone();
+    if let Some(epsilon) = machines.last().and_then(|machine| machine.epsilon) {
+        recipe.task = Task::Regression { epsilon };
     }
-    let parts = MarginParts {
-        kernel,
-        points,
-        workers,
-        rows,
-        task: parts.task,
-        signs,
-        targets,
-        costs,
-        loss: parts.loss,
-        bias: parts.bias,
-        penalised: parts.penalty != Penalty::None,
-        norm: parts.norm,
-        nu,
-        shared: None,
-    };
-    Ok((MarginProblem::new(parts)?, cost))
-}
-
-/// The rows of each class, where there are more than two and machines for pairs of them.
-pub(crate) fn rows_of_classes(parts: &ModelParts, codes: &[u32], weights: Option<&[f64]>) -> Option<ClassRows> {
-    let pairs = parts.multiclass == Multiclass::OneVsOne && parts.classes.len() > 2;
-    pairs.then(|| ClassRows::new(parts.classes.len(), codes, weights))
-}
-
-/// The labels of a regression's data as numbers.
-///
-/// # Errors
-/// When one is none.
-pub(crate) fn targets(data: &Dataset) -> Result<Vec<f64>, Error> {
-    data.labels().numbers().map_err(|row| Error::Data {
-        what: format!(
-            "the label {} of row {} is not a number",
-            crate::error::quoted(data.labels().get(row).text()),
-            row + 1
-        ),
-        help: "regression needs a number for each row: name another label column, or choose task classification".into(),
+    Model::new(ModelParts {
+        recipe,
+        provenance: Provenance {
+            origin: Origin::Trained(solver),
+            rows: data.rows(),
+            fingerprint: shared.fingerprint.to_string(),
+            tolerance: shared.settings.tolerance(),
+            gap: shared.settings.gap,
+        },
+        classes: shared.classes.to_vec(),
+        one_against_rest: shared.one_against_rest,
+        columns: data.columns(),
+        names: data.names().map(<[String]>::to_vec),
+        scaling,
+        network,
+        machines,
+        joint,
+        support_rows,
+        vectors,
     })
-}
-
-/// The rows of a machine's classes, those of weight 0 left out, and their signs.
-fn rows_of_machine(
-    answers: Answers<'_>,
-    pairing: Pairing,
-    parts: &ModelParts,
-    workers: &Workers,
-) -> (Vec<usize>, Vec<f64>) {
-    let Answers { codes, weights, of_class, .. } = answers;
-    if let (Some(of_class), Some(negative)) = (of_class, pairing.negative) {
-        return of_class.pair(pairing.positive, negative);
-    }
-    let signs: Vec<Option<f64>> = (0..parts.classes.len().max(1)).map(|class| pairing.sign(class)).collect();
-    if let (None, Some(signs)) = (weights, signs.into_iter().collect::<Option<Vec<f64>>>()) {
-        // All rows, as with two classes.
-        let rows = workers.numbers(codes.len(), |row| row);
-        return (rows, workers.numbers(codes.len(), |row| signs[codes[row] as usize]));
-    }
-    let count = rows_of(codes, weights, pairing, parts).count();
-    let (mut rows, mut signs) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for (row, sign) in rows_of(codes, weights, pairing, parts) {
-        rows.push(row);
-        signs.push(sign);
-    }
-    (rows, signs)
-}
-
-/// The rows of a machine's classes, those of weight 0 left out, with their signs.
-fn rows_of(
-    codes: &[u32],
-    weights: Option<&[f64]>,
-    pairing: Pairing,
-    parts: &ModelParts,
-) -> impl Iterator<Item = (usize, f64)> {
-    // Looked up and not asked for, because classes come in no order that a processor could foresee.
-    let signs: Vec<f64> = (0..parts.classes.len().max(1)).map(|class| pairing.sign(class).unwrap_or(0.0)).collect();
-    (0..codes.len())
-        .filter(move |&row| weights.is_none_or(|weights| weights[row] > 0.0))
-        .map(move |row| (row, signs[codes[row] as usize]))
-        .filter(|&(_, sign)| sign != 0.0)
-}
-
-/// The C of a machine.
-fn machine_cost(answers: Answers<'_>, pairing: Pairing, parts: &ModelParts, workers: &Workers) -> f64 {
-    let (rows, _) = rows_of_machine(answers, pairing, parts, workers);
-    let total = match answers.weights {
-        None => rows.len() as f64,
-        Some(weights) => rows.iter().map(|&row| weights[row]).sum(),
-    };
-    match parts.penalty {
-        Penalty::Nu(_) => rows.len() as f64 / total,
-        penalty => penalty.cost_with(parts.norm, total),
-    }
 }
 
 fn no_rows() -> Error {

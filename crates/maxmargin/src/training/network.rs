@@ -1,17 +1,18 @@
 //! Training a network: what goes with it, and the machines over its last layer.
 
+use super::assembly::Trained;
 use super::joint::TOGETHER;
 use super::machines::Shared;
-use super::{Beginning, Penalty, Training, TrainingParams, joint_problem};
+use super::{Beginning, Training, TrainingParams};
 use crate::certificate::Evidence;
 use crate::certificate::joint::JointEvidence;
 use crate::control::Control;
 use crate::error::Error;
 use crate::kernel::KernelParams;
-use crate::model::{Machine, Model, ModelParts, Multiclass, Network};
-use crate::problem::{Bias, JointProblem, Loss};
+use crate::model::{Machine, Model, network_errors};
+use crate::problem::{Bias, Loss, Penalty};
+use crate::recipe::Multiclass;
 use crate::solver::{self, NETWORK_NOT_CONVEX, SolverKind};
-use crate::workers::Workers;
 
 /// Hidden layers, and units of each, at most.
 const MOST_LAYERS: usize = 16;
@@ -77,26 +78,18 @@ impl Training {
         }
     }
 
-    /// Trains a network, and puts it and the machines over its last layer into the parts.
+    /// Trains a network, and the machines over its last layer.
     ///
     /// # Errors
     /// When there is no such problem, or the solver lacks memory.
-    pub(super) fn fit_network(
-        &self,
-        shared: &Shared<'_>,
-        parts: &mut ModelParts,
-        control: &mut dyn Control,
-    ) -> Result<(), Error> {
-        let (codes, weights) = (shared.labels.codes(), shared.weights);
-        let (problem, cost) = joint_problem(shared.points, shared.workers, codes, weights, parts)?;
+    pub(super) fn fit_network(&self, shared: &Shared<'_>, control: &mut dyn Control) -> Result<Trained, Error> {
+        let (problem, cost) = shared.recipe.joint_problem(shared.points, shared.workers, shared.answers)?;
         let solution = solver::solve_network(&problem, &self.params.settings, control)?;
-        let together = parts.multiclass.is_joint(problem.classes());
-        parts.solver = SolverKind::Mlp.name().into();
-        parts.joint = together.then(|| JointEvidence::None(NETWORK_NOT_CONVEX.into()));
+        let together = shared.recipe.multiclass.is_joint(problem.classes());
         let why = if together { TOGETHER } else { NETWORK_NOT_CONVEX };
-        let mut notes = solution.notes;
+        let (mut machines, mut notes) = (Vec::with_capacity(shared.pairings.len()), solution.notes);
         for ((&pairing, weights), &bias) in shared.pairings.iter().zip(&solution.weights).zip(&solution.biases) {
-            parts.machines.push(Machine {
+            machines.push(Machine {
                 pairing,
                 bias,
                 stop: solution.stop,
@@ -114,29 +107,17 @@ impl Training {
                 coefficients: Vec::new(),
             });
         }
-        let errors = network_errors(&solution.network, &parts.machines, &problem, shared.workers);
-        parts.machines.iter_mut().zip(errors).for_each(|(machine, errors)| machine.training_errors = errors);
-        parts.network = Some(solution.network);
-        Ok(())
+        let errors = network_errors(&solution.network, &machines, &problem, shared.workers);
+        machines.iter_mut().zip(errors).for_each(|(machine, errors)| machine.training_errors = errors);
+        Ok(Trained {
+            solver: SolverKind::Mlp,
+            machines,
+            joint: together.then(|| JointEvidence::None(NETWORK_NOT_CONVEX.into())),
+            network: Some(solution.network),
+            support_rows: Vec::new(),
+            vectors: None,
+        })
     }
-}
-
-/// The rows that the machines over a network get wrong: all of them for two classes, else those of each class.
-pub(crate) fn network_errors(
-    network: &Network,
-    machines: &[Machine],
-    problem: &JointProblem<'_>,
-    workers: &Workers,
-) -> Vec<usize> {
-    let planes: Vec<_> = machines.iter().map(Machine::plane).collect();
-    let values = network.values(problem.points().matrix(), problem.rows(), &planes, workers);
-    let pairings: Vec<_> = machines.iter().map(|machine| machine.pairing).collect();
-    let mut errors = vec![0; machines.len()];
-    for (values, &code) in values.chunks(machines.len().max(1)).zip(problem.codes()) {
-        let wrong = Multiclass::Joint.decide(&pairings, problem.classes(), values) != code;
-        errors[if machines.len() == 1 { 0 } else { code as usize }] += usize::from(wrong);
-    }
-    errors
 }
 
 /// A network to start from is of no use to other solvers.

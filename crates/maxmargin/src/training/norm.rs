@@ -3,8 +3,8 @@
 use super::TrainingParams;
 use crate::error::Error;
 use crate::kernel::KernelParams;
-use crate::model::Multiclass;
 use crate::problem::{Loss, Norm, Penalty};
+use crate::recipe::Multiclass;
 
 impl TrainingParams {
     /// The loss, where none was named: the solver's own, else hinge; squared with the L1 norm, which hinge loss does not go with.

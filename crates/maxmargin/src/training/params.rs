@@ -4,8 +4,8 @@ use super::{ClassWeights, Training};
 use crate::data::{Label, ScalingKind};
 use crate::error::Error;
 use crate::kernel::KernelParams;
-use crate::model::Multiclass;
 use crate::problem::{Bias, Loss, Norm, Penalty, Task};
+use crate::recipe::Multiclass;
 use crate::solver::{PenaltyKind, Settings, SolverKind};
 
 /// What to train, not yet checked. Plain, public, `Default`.

@@ -8,6 +8,7 @@ use crate::control::{Stop, Unattended};
 use crate::data::{Label, Labels, Matrix, embedded, generate};
 use crate::kernel::{Gamma, KernelParams};
 use crate::model::Multiclass;
+use crate::provenance::Note;
 use crate::solver::{Snapshot, SolverKind};
 
 fn fit(data: &Dataset, params: TrainingParams) -> Result<Model, Error> {
@@ -335,5 +336,5 @@ fn a_model_that_is_no_start_is_refused_and_a_solver_without_use_for_it_says_so()
     assert_eq!(error.to_string(), "no machine of the model to start from tells the same classes apart");
     let newton = TrainingParams { solver: Some(SolverKind::Newton), ..TrainingParams::default() };
     let found = warm(&iris, newton, &model).unwrap();
-    assert_eq!(found.machines()[0].notes, ["newton has no use for a warm start, and began from scratch"]);
+    assert_eq!(found.machines()[0].notes, [Note::NoWarmStart { solver: SolverKind::Newton }]);
 }

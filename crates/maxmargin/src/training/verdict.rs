@@ -26,6 +26,7 @@ use crate::certificate::{Certificate, Evidence, tighten};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{FromNu, JointProblem, Loss, MarginProblem};
+use crate::provenance::Note;
 use crate::solver::{self, JointSolution, JointStart, Settings, Solution, SolverKind, Start};
 
 /// How often a solver is asked again, and how much finer its goal is each time.
@@ -191,7 +192,7 @@ pub(super) fn settle<'a>(
     if solution.stop == Stop::Converged
         && let Some(found) = evidence.certificate()
         && !Bounds::of(kind, own.as_ref().unwrap_or(&problem), settings).are_met(found)
-        && !solution.notes.iter().any(|note| note.contains(AT_LIMIT))
+        && !solution.notes.iter().any(Note::is_at_limit)
     {
         let is_at_limit =
             found.relative_gap <= LIMIT_GAP || is_nothing(own.as_ref().unwrap_or(&problem), &solution, found);
@@ -206,7 +207,7 @@ pub(super) fn settle<'a>(
         let is_better = primal_of(&settled.evidence) < primal_of(&evidence);
         if settled.solution.stop == Stop::Converged || is_better {
             let mut notes = std::mem::take(&mut solution.notes);
-            notes.push(format!("{} stalled, so {} was tried", kind.name(), other.name()));
+            notes.push(Note::StoodIn { stalled: kind, tried: other });
             notes.append(&mut settled.solution.notes);
             settled.solution.notes = notes;
             return Ok(settled);
@@ -306,23 +307,14 @@ pub(super) fn settle_joint(
     Ok(evidence)
 }
 
-/// The words of a solution that is as good as the arithmetic allows.
-pub(crate) const AT_LIMIT: &str = "limits of double precision";
-
 /// Notes that a solution is at the limits.
 fn at_limit(solution: &mut Solution, found: &Certificate) -> Stop {
-    if found.relative_gap > LIMIT_GAP {
-        // (VE.2)
-        solution.notes.push(format!(
-            "converged to the {AT_LIMIT}: the rows lie around 0, so nothing parts them from it and the optimum is 0; choose the \
-             kernel rbf, or a smaller nu"
-        ));
-        return Stop::Converged;
-    }
-    solution.notes.push(format!(
-        "converged to the {AT_LIMIT}: the relative gap is {:.1e}, and the violation of {:.1e} is what rounding leaves",
-        found.relative_gap, found.violation
-    ));
+    let Certificate { relative_gap, violation, .. } = *found;
+    solution.notes.push(if relative_gap > LIMIT_GAP {
+        Note::NothingParts // (VE.2)
+    } else {
+        Note::AtLimit { relative_gap, violation }
+    });
     Stop::Converged
 }
 

@@ -43,7 +43,7 @@ impl<'a> DiagnosisView<'a> {
             data: name,
             rows: data.rows(),
             columns: data.columns(),
-            solver: model.map(|model| model.parts().solver.as_str()),
+            solver: model.map(|model| model.provenance().origin.name()),
             stop: model.map(|model| model.stop().name()),
             iterations: model.map(Model::iterations),
             support_vectors: model.map(SupportView::of_model),

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::machine::machine_name;
 use crate::data::Label;
-use crate::model::{Explanation, Model, Reason, TermSource};
+use crate::model::Model;
+use crate::review::{Explanation, Reason, TermSource};
 
 /// How many machines speak for a class.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -158,12 +159,12 @@ pub struct ExplanationView<'a> {
 impl<'a> ExplanationView<'a> {
     /// The view of rows that a model explains.
     pub fn new(model: &Model, rows: Vec<ExplainedRow<'a>>) -> Self {
-        ExplanationView { kernel: model.parts().kernel.to_string(), distances: Self::space(model), rows }
+        ExplanationView { kernel: model.recipe().kernel.to_string(), distances: Self::space(model), rows }
     }
 
     /// Where a model measures distances.
     pub fn space(model: &Model) -> &'static str {
-        match (model.parts().kernel.is_linear(), model.parts().scaling.is_some()) {
+        match (model.recipe().kernel.is_linear(), model.parts().scaling.is_some()) {
             (true, true) => "in scaled columns",
             (true, false) => "in the columns' own units",
             (false, _) => "in the kernel's space",

@@ -8,6 +8,7 @@ use crate::certificate::{Certificate, Evidence};
 use crate::data::Label;
 use crate::model::{Machine, Model};
 use crate::problem::{Loss, Norm, Task};
+use crate::provenance::Note;
 use crate::training::Penalty;
 
 /// What a machine tells apart, the positive class first; or what else it does.
@@ -59,7 +60,9 @@ impl PenaltyView {
 /// The forms of the penalty that all machines of a model share. The form that the user gave always is one of them.
 pub fn penalty_of_model(model: &Model) -> PenaltyView {
     let parts = model.parts();
-    let all = || model.machines().iter().map(|machine| PenaltyView::of_machine(machine, parts.norm, parts.penalty));
+    let all = || {
+        model.machines().iter().map(|machine| PenaltyView::of_machine(machine, parts.recipe.norm, parts.recipe.penalty))
+    };
     let shared = |form: fn(PenaltyView) -> Option<f64>| {
         let first = all().next().and_then(form)?;
         all().all(|forms| form(forms) == Some(first)).then_some(first)
@@ -71,7 +74,7 @@ pub fn penalty_of_model(model: &Model) -> PenaltyView {
         c_over_n: shared(|forms| forms.c_over_n),
         lambda: shared(|forms| forms.lambda),
     };
-    match parts.penalty {
+    match parts.recipe.penalty {
         Penalty::C(value) => forms.c = Some(value),
         Penalty::COverN(value) => forms.c_over_n = Some(value),
         Penalty::Lambda(value) => forms.lambda = Some(value),
@@ -124,7 +127,7 @@ impl SupportView {
 
     /// The support vectors of all machines, each row counted once.
     pub fn of_model(model: &Model) -> Self {
-        let loss = model.parts().loss;
+        let loss = model.recipe().loss;
         if let Some(evidence) = &model.parts().joint {
             let total = evidence.certificate().map_or(0, |found| found.support);
             let bounded = if loss == Loss::Hinge { joint_at_bound(model) } else { 0 };
@@ -265,7 +268,7 @@ pub struct MachineView<'a> {
     /// The certificate, or why there is none.
     pub certificate: EvidenceView<'a>,
     /// What the user should know.
-    pub notes: &'a [String],
+    pub notes: Vec<String>,
 }
 
 impl<'a> MachineView<'a> {
@@ -282,17 +285,17 @@ impl<'a> MachineView<'a> {
             iterations: machine.iterations,
             objective: certificate.map(ObjectiveView::from),
             violation: certificate.map(|found| found.violation),
-            support_vectors: SupportView::of_machine(machine, parts.loss),
+            support_vectors: SupportView::of_machine(machine, parts.recipe.loss),
             training_errors: machine.training_errors,
             margin: certificate.map(|found| found.margin),
             slack_sum: certificate.map(|found| found.slack_sum),
             // The weights of a network are those of its last layer, which say nothing of columns.
             weights: machine.weights.as_deref().filter(|_| parts.network.is_none()),
             bias_value: machine.bias,
-            penalty: PenaltyView::of_machine(machine, parts.norm, parts.penalty),
+            penalty: PenaltyView::of_machine(machine, parts.recipe.norm, parts.recipe.penalty),
             calibration: machine.calibration.as_ref(),
             certificate: EvidenceView::from(&machine.evidence),
-            notes: &machine.notes,
+            notes: machine.notes.iter().map(Note::to_string).collect(),
         }
     }
 }

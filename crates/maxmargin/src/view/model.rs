@@ -183,28 +183,28 @@ impl<'a> ModelView<'a> {
         let parts = model.parts();
         let machines = model.machines().iter().zip(geometry);
         ModelView {
-            rows: parts.training_rows,
+            rows: parts.provenance.rows,
             columns: parts.columns,
             column_names: parts.names.as_deref(),
             classes: parts.classes.iter().map(Label::text).collect(),
-            solver: &parts.solver,
-            kernel: parts.kernel.to_string(),
+            solver: parts.provenance.origin.name(),
+            kernel: parts.recipe.kernel.to_string(),
             network: NetworkView::new(model),
-            loss: parts.loss.name(),
-            norm: parts.norm.name(),
-            bias: parts.bias.name(),
-            multiclass: parts.multiclass.name(),
-            class_weights: parts.class_weights.as_deref(),
+            loss: parts.recipe.loss.name(),
+            norm: parts.recipe.norm.name(),
+            bias: parts.recipe.bias.name(),
+            multiclass: parts.recipe.multiclass.name(),
+            class_weights: parts.recipe.class_weights.as_deref(),
             scaling: parts.scaling.as_ref().map(|scaling| ScalingView {
                 kind: scaling.kind().name(),
                 offsets: scaling.offsets(),
                 factors: scaling.factors(),
             }),
             penalty: penalty_of_model(model),
-            tolerance: parts.tolerance,
+            tolerance: parts.provenance.tolerance,
             stop: model.stop().name(),
             support_vectors: SupportView::of_model(model),
-            fingerprint: &parts.fingerprint,
+            fingerprint: &parts.provenance.fingerprint,
             certificate: parts.joint.as_ref().map(EvidenceView::from),
             machines: machines
                 .map(|(machine, geometry)| SolidMachine { machine: MachineView::new(model, machine), geometry })

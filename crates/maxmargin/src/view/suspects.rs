@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::machine::machine_name;
 use crate::data::Dataset;
-use crate::model::{Model, Suspects};
+use crate::model::Model;
+use crate::review::Suspects;
 
 /// A row whose label, number or place deserves a second look.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::machine::{EvidenceView, machine_name};
-use crate::model::{Disagreement, Model, Verification};
+use crate::model::Model;
+use crate::review::{Disagreement, Verification};
 
 /// The evidence that a model stores, and what was found when it was computed anew.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -321,7 +321,7 @@ fn machine(model: &Model) -> &Machine {
 
 fn certificate(model: &Model) -> Result<&Certificate, Error> {
     machine(model).evidence.certificate().ok_or_else(|| Error::Data {
-        what: format!("the model of the solver {} has no certificate", model.parts().solver),
+        what: format!("the model of the solver {} has no certificate", model.provenance().origin),
         help: "choose a solver that minimises an objective".into(),
     })
 }
@@ -334,7 +334,7 @@ fn line(model: &Model) -> Vec<f64> {
 
 /// The coefficient `α_i y_i` of each training row.
 fn coefficients(model: &Model) -> Vec<f64> {
-    let mut all = vec![0.0; model.parts().training_rows];
+    let mut all = vec![0.0; model.provenance().rows];
     for (&place, &coefficient) in machine(model).support.iter().zip(&machine(model).coefficients) {
         all[model.parts().support_rows[place as usize] as usize] = coefficient;
     }

@@ -46,7 +46,7 @@ impl Answer {
     /// The answer of a model of two classes.
     pub fn of(model: &Model) -> Self {
         let machine = &model.machines()[0];
-        let mut coefficients = vec![0.0; model.parts().training_rows];
+        let mut coefficients = vec![0.0; model.provenance().rows];
         for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
             coefficients[model.parts().support_rows[place as usize] as usize] = coefficient;
         }

@@ -6,6 +6,7 @@ use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::model::{ModelParts, Multiclass};
 use maxmargin::problem::{Norm, Task};
+use maxmargin::provenance::Note;
 use maxmargin::solver::SolverKind;
 use maxmargin::{Model, Stop};
 
@@ -207,7 +208,7 @@ fn an_answer_broken_off_early_that_says_converged_is_noticed() {
 fn what_is_at_the_limits_of_double_precision_must_have_a_gap_of_nothing() {
     let (problem, model) = examples().into_iter().find(|(_, model)| certificate_of(model).unwrap().0 > 1e-5).unwrap();
     let said = forged(&model, |parts| {
-        parts.machines[0].notes.push(format!("converged to the {}", super::verdict::AT_THE_LIMITS));
+        parts.machines[0].notes.push(Note::AtLimit { relative_gap: 0.0, violation: 0.0 });
     });
     assert!(complaints(&problem, &said).contains(&"gap"), "{}", problem.name);
 }

@@ -595,7 +595,7 @@ impl<'a> Case<'a> {
 /// What each row counts. Where no C was found for a ν, the model is the one of equal classes, and says so.
 fn weights_of<'a>(problem: &'a Problem, model: &Model) -> &'a [f64] {
     let given = problem.params.class_weights != ClassWeights::Equal;
-    if given && model.parts().class_weights.is_none() { &problem.row_weights } else { &problem.weights }
+    if given && model.recipe().class_weights.is_none() { &problem.row_weights } else { &problem.weights }
 }
 
 /// A variable of the dual.

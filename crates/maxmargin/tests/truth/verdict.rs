@@ -2,6 +2,7 @@
 
 use maxmargin::certificate::Certificate;
 use maxmargin::model::Machine;
+use maxmargin::provenance::Note;
 use maxmargin::{Model, Stop};
 
 use super::joint;
@@ -14,8 +15,6 @@ pub const KERNEL_GAP: f64 = 1e-2;
 pub const LINEAR_GAP: f64 = 1e-3;
 /// The same for a machine that says it is at the limits of double precision.
 pub const GAP_AT_THE_LIMITS: f64 = 1e-6;
-/// The words by which a machine says that.
-pub const AT_THE_LIMITS: &str = "limits of double precision";
 /// How far a violation may exceed the tolerance: by rounding of the comparison alone.
 pub const TOLERANCE_SLACK: f64 = 1.0 + 1e-6;
 /// How far stated numbers may be from the oracle's, relative to their size, beside what f64 may lose.
@@ -66,7 +65,7 @@ impl Stated {
 
 /// The verdict on every machine of a model; one for all of them where they were trained together.
 pub fn outcomes(problem: &Problem, seen: &Seen<'_>, model: &Model) -> Vec<Outcome> {
-    let solver = &model.parts().solver;
+    let solver = model.provenance().origin.name();
     if let Some(evidence) = &model.parts().joint {
         let machine = &model.machines()[0];
         let Some(found) = evidence.certificate() else { return vec![uncertified(machine, solver)] };
@@ -79,7 +78,7 @@ pub fn outcomes(problem: &Problem, seen: &Seen<'_>, model: &Model) -> Vec<Outcom
             infeasibility: found.infeasibility,
         };
         let notes = model.machines().iter().flat_map(|machine| &machine.notes);
-        let limits = notes.into_iter().any(|note| note.contains(AT_THE_LIMITS));
+        let limits = notes.into_iter().any(Note::is_at_limit);
         let judged = Judged { finding: joint::judge(problem, model), linear: true, limits, stop: model.stop() };
         return vec![judged.outcome(&stated, solver, vec![])];
     }
@@ -90,7 +89,7 @@ pub fn outcomes(problem: &Problem, seen: &Seen<'_>, model: &Model) -> Vec<Outcom
         let judged = Judged {
             finding: case.judge(&answer),
             linear: machine.weights.is_some(),
-            limits: machine.notes.iter().any(|note| note.contains(AT_THE_LIMITS)),
+            limits: machine.notes.iter().any(Note::is_at_limit),
             stop: machine.stop,
         };
         judged.outcome(&Stated::of(certificate), solver, beside(&case, &answer, machine, problem))

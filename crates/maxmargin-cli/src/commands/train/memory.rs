@@ -11,6 +11,7 @@ use maxmargin::diagnosis::MOST_RANGE_RATIO;
 use maxmargin::error::quoted;
 use maxmargin::kernel::KernelParams;
 use maxmargin::model::{Machine, Multiclass};
+use maxmargin::provenance::{Choice, Note};
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::choose_kernel;
 use maxmargin::view::InterruptedView;
@@ -182,8 +183,9 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
         words.warning(&what, help);
         warnings.push(format!("{what}; {help}"));
     }
-    let mut notes: Vec<String> = model.machines().iter().flat_map(|machine| machine.notes.iter().cloned()).collect();
-    notes.retain(|note| !note.starts_with("solver "));
+    let notes = model.machines().iter().flat_map(|machine| &machine.notes);
+    let notes = notes.filter(|note| !matches!(note, Note::Chosen { .. }));
+    let mut notes: Vec<String> = notes.map(Note::to_string).collect();
     notes.dedup();
     notes.extend(against_the_rest(arguments, &model));
     let training_score = score_of_training(plan, &model, &data)?;
@@ -201,7 +203,7 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
         test,
         notes,
         warnings,
-        reason: find_reason(&model),
+        reason: model.choice().map(Choice::to_string),
         choice,
         deviation,
         model_file: saved.file.clone(),
@@ -369,18 +371,12 @@ fn class_rows(model: &Model, data: &Dataset) -> Vec<usize> {
 fn against_the_rest(arguments: &Train, model: &Model) -> Option<String> {
     let parts = model.parts();
     let classes = parts.classes.len();
-    let is_chosen = arguments.multiclass.is_none() && classes > 2 && parts.multiclass == Multiclass::OneVsRest;
+    let is_chosen = arguments.multiclass.is_none() && classes > 2 && parts.recipe.multiclass == Multiclass::OneVsRest;
     is_chosen.then(|| {
         let pairs = classes * (classes - 1) / 2;
         let columns = parts.columns;
         format!("each of {classes} classes against the rest: {pairs} pairs would have {columns} weights each (--multiclass ovo)")
     })
-}
-
-/// Why the solver was chosen, which is a note of the first machine.
-pub(super) fn find_reason(model: &Model) -> Option<String> {
-    let prefix = format!("solver {}: ", model.parts().solver);
-    model.machines().first()?.notes.iter().find_map(|note| note.strip_prefix(&prefix)).map(String::from)
 }
 
 /// Kernel values that are computed at most to tell how well the training rows are predicted, which nobody wants to wait for: half a second of two

@@ -9,6 +9,7 @@ use indicatif::ProgressBar;
 use maxmargin::data::{Dataset, Label};
 use maxmargin::error::bytes;
 use maxmargin::out_of_core::{BlockError, BlockSource, FittedBlocks, supports_blocks};
+use maxmargin::provenance::{Choice, Note};
 use maxmargin::solver::Settings;
 use maxmargin::view::OutOfCoreView;
 use maxmargin::{Control, Progress, Stop};
@@ -16,7 +17,7 @@ use maxmargin_io::{CacheFile, CacheWriter, is_cache};
 
 use super::ending::{self, NOTHING_TO_WARM_START, Report, next_step};
 use super::labels;
-use super::memory::{find_reason, not_converged};
+use super::memory::not_converged;
 use super::plan::{Plan, params};
 use crate::exit::ExitCode;
 use crate::failure::Failure;
@@ -75,7 +76,8 @@ pub(super) fn run(plan: &mut Plan<'_>, reason: &str) -> Result<ExitCode, Failure
         words.warning(&what, help);
         warnings.push(format!("{what}; {help}"));
     }
-    let mut notes: Vec<String> = model.machines().iter().flat_map(|machine| machine.notes.iter().cloned()).collect();
+    let notes = model.machines().iter().flat_map(|machine| &machine.notes);
+    let mut notes: Vec<String> = notes.map(Note::to_string).collect();
     notes.sort();
     notes.dedup();
     let trained = Trained {
@@ -92,7 +94,7 @@ pub(super) fn run(plan: &mut Plan<'_>, reason: &str) -> Result<ExitCode, Failure
         test: None,
         notes,
         warnings,
-        reason: find_reason(&model).or_else(|| Some(format!("out of core: {reason}"))),
+        reason: model.choice().map(Choice::to_string).or_else(|| Some(format!("out of core: {reason}"))),
         choice: None,
         deviation: None,
         model_file: saved.file.clone(),

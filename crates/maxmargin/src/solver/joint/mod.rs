@@ -16,6 +16,7 @@ use crate::certificate::joint::ClassAlpha;
 use crate::control::{Control, Stop};
 use crate::error::Error;
 use crate::problem::JointProblem;
+use crate::provenance::Note;
 
 /// What a solver of several classes hands back. Whether it is good is for the certificate to say.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ pub struct JointSolution {
     /// Steps done.
     pub iterations: u64,
     /// What the user should know, in whole sentences without a full stop.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Where a solver of several classes begins.
@@ -94,7 +95,7 @@ pub fn solve_joint(
         _ => {
             let mut solution = lda::solve_joint(problem, settings, control);
             if matches!(start, JointStart::Model { .. }) {
-                solution.notes.push("lda has no use for a warm start, and began from scratch".into());
+                solution.notes.push(Note::NoWarmStart { solver: SolverKind::Lda });
             }
             solution
         }

@@ -49,6 +49,7 @@ use crate::class_products::Pass;
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, JointProblem};
+use crate::provenance::Note;
 use crate::solver::line_search::slope_step;
 use crate::solver::preconditioner::Preconditioner;
 use crate::solver::{Settings, SolverKind, dot, within_memory};
@@ -91,10 +92,7 @@ pub(super) fn solve(
     };
     let mut notes = Vec::new();
     if stop == Stop::Diverged {
-        notes.push(
-            "the data can be separated, so without a penalty the weights grow without end: add a penalty on the weights"
-                .into(),
-        );
+        notes.push(Note::WeightsWithoutEnd);
     }
     let (weights, biases) = problem.apart(&vectors);
     JointSolution { weights, biases, alpha: None, stop, iterations, notes }

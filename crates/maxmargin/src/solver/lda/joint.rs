@@ -14,6 +14,7 @@ use super::{fewer_rows_note, normalised, ridge_note};
 use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::problem::{Bias, JointProblem};
+use crate::provenance::Note;
 use crate::solver::{JointSolution, Settings, SolverKind, dot, within_memory};
 
 pub(in crate::solver) fn supports(problem: &JointProblem<'_>, settings: &Settings) -> Result<(), Error> {
@@ -49,7 +50,7 @@ pub(in crate::solver) fn solve(
 fn functions(
     problem: &JointProblem<'_>,
     settings: &Settings,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
     poll: &mut dyn FnMut() -> ControlFlow<Stop>,
 ) -> ControlFlow<Stop, Option<(Vec<Vec<f64>>, Vec<f64>)>> {
     poll()?;

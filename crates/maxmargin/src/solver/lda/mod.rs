@@ -62,6 +62,7 @@ use self::pooled::{Pooled, Sample};
 use super::{Decision, Settings, Solution, Threshold, dot};
 use crate::control::{Control, Progress, Stop};
 use crate::problem::{Bias, FromNu, MarginProblem};
+use crate::provenance::Note;
 
 pub(super) use joint::{solve as solve_joint, supports as supports_joint};
 pub use projection::{Projection, projection};
@@ -91,7 +92,7 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
     };
     if stop == Stop::Converged {
         let criterion = fisher_criterion(&projections, problem.signs(), &weights);
-        notes.push(format!("the Fisher criterion is {criterion:.6}"));
+        notes.push(Note::FisherCriterion(criterion));
     }
     Solution {
         from_nu: FromNu::Nothing,
@@ -109,7 +110,7 @@ fn discriminant(
     problem: &MarginProblem<'_>,
     shrinkage: Shrinkage,
     weights: &[f64],
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
     poll: &mut dyn FnMut() -> ControlFlow<Stop>,
 ) -> ControlFlow<Stop, Option<Vec<f64>>> {
     poll()?;
@@ -121,7 +122,7 @@ fn discriminant(
     };
     let mut direction = vec![pooled.difference(&pooled.means[1], &pooled.means[0])];
     if direction[0].iter().all(|&value| value == 0.0) {
-        notes.push("the two classes have the same mean, so no direction tells them apart".into());
+        notes.push(Note::SameMean);
     }
     if pooled.on_span_only() {
         notes.push(fewer_rows_note(&sample));
@@ -141,21 +142,13 @@ fn discriminant(
 }
 
 /// What to say of a ridge that was needed.
-fn ridge_note(ridge: f64) -> Option<String> {
-    (ridge > 0.0).then(|| {
-        format!(
-            "the scatter matrix is singular: {ridge:e} of its diagonal was added to it; choose a shrinkage above 0 for a say in this"
-        )
-    })
+fn ridge_note(ridge: f64) -> Option<Note> {
+    (ridge > 0.0).then_some(Note::SingularScatter { ridge })
 }
 
 /// What to say of rows that are fewer than columns, where nothing is shrunk.
-fn fewer_rows_note(sample: &Sample<'_>) -> String {
-    format!(
-        "{} rows say nothing of most directions of {} columns: what was found lies in their span; choose a shrinkage above 0, or auto",
-        sample.rows.len(),
-        sample.matrix.columns()
-    )
+fn fewer_rows_note(sample: &Sample<'_>) -> Note {
+    Note::FewerRowsThanColumns { rows: sample.rows.len(), columns: sample.matrix.columns() }
 }
 
 /// The weights, scaled to a sum of 1.
@@ -343,7 +336,7 @@ mod tests {
         fixture.matrix = Matrix::dense(14, 4, doubled).unwrap();
         let solution = fixture.solve(SolverKind::Lda, &Settings::default());
         assert_eq!((solution.stop, fixture.errors(&solution)), (Stop::Converged, 0));
-        assert!(solution.notes[0].contains("shrinkage"));
+        assert!(solution.notes[0].to_string().contains("shrinkage"));
         let (weights, _) = linear(&solution);
         assert_eq!(weights[3], 0.0); // a constant column tells nothing
         assert!(weights.iter().all(|weight| weight.abs() < 1e3));

@@ -47,6 +47,7 @@ use crate::control::{Control, Progress, Stop};
 use crate::error::Error;
 use crate::network::{Layer, Network};
 use crate::problem::JointProblem;
+use crate::provenance::Note;
 use lbfgs::{Descent, descend};
 use objective::{CHUNKS_A_ROUND, Objective};
 
@@ -68,7 +69,7 @@ pub(crate) struct NetworkSolution {
     pub(crate) stop: Stop,
     /// Steps done, in all starts.
     pub(crate) iterations: u64,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// Checks that there is memory.
@@ -121,16 +122,8 @@ pub(crate) fn solve_network(
     }
     let Some((descent, stop, start)) = best else { unreachable!("there is a start") };
     let (network, weights, biases) = objective.apart(&descent.point);
-    let mut notes = vec![format!(
-        "the lowest of {starts} starts is number {}: objective {:.6e}, largest component of the gradient {:.1e}",
-        start + 1,
-        descent.value,
-        descent.largest()
-    )];
-    if starts == 1 {
-        notes[0] =
-            format!("objective {:.6e}, largest component of the gradient {:.1e}", descent.value, descent.largest());
-    }
+    let (objective, gradient) = (descent.value, descent.largest());
+    let notes = vec![Note::LowestStart { start: (start + 1, starts), objective, gradient }];
     Ok(NetworkSolution { network, weights, biases, stop, iterations, notes })
 }
 

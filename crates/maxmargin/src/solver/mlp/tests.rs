@@ -144,7 +144,7 @@ fn several_classes_are_found_together_with_probabilities() {
     let iris = embedded("iris").unwrap();
     let model = fit(&iris, TrainingParams { scaling: ScalingKind::Standard, ..params(&[6, 4]) });
     assert!(errors(&model) <= 2, "{}", errors(&model));
-    assert_eq!((model.machines().len(), model.parts().multiclass), (3, Multiclass::Joint));
+    assert_eq!((model.machines().len(), model.recipe().multiclass), (3, Multiclass::Joint));
     let predictions = model.predict(&iris, &Workers::none()).unwrap();
     let probabilities = model.probabilities(&predictions).unwrap();
     assert!(probabilities.chunks(3).all(|line| (line.iter().sum::<f64>() - 1.0).abs() < 1e-12));
@@ -160,7 +160,7 @@ fn the_objective_that_is_reported_is_that_of_the_model() {
     for positive in [None, Some(Label::new("virginica"))] {
         let model = fit(&iris, TrainingParams { positive, scaling: ScalingKind::Standard, ..params(&[4]) });
         let found = objective(&model, &iris, 100.0);
-        let note = &model.machines()[0].notes[0];
+        let note = model.machines()[0].notes[0].to_string();
         assert!(note.contains(&format!("objective {found:.6e}")), "{note} {found:e}");
     }
 }

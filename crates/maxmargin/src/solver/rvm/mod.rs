@@ -60,6 +60,7 @@ use std::ops::ControlFlow;
 use super::{Settings, Solution, decision_of};
 use crate::control::{Control, Progress, Stop};
 use crate::problem::{Bias, FromNu, MarginProblem};
+use crate::provenance::Note;
 use columns::{CANDIDATES_AT_A_TIME, Columns};
 use mode::Mode;
 use precision::Factors;
@@ -103,19 +104,14 @@ pub(super) fn solve(problem: &MarginProblem<'_>, settings: &Settings, control: &
         let (own, others) = mode.weights.split_at(usize::from(problem.bias() == Bias::Explicit));
         bias = own.first().copied().unwrap_or(0.0);
         search.kept.iter().zip(others).for_each(|(&place, &weight)| coefficients[place] = weight);
-        notes.push(format!(
-            "{} relevance vector{} of {} rows, log marginal likelihood {:.6}, gradient at the mode {:.1e}",
-            search.kept.len(),
-            if search.kept.len() == 1 { "" } else { "s" },
-            problem.len(),
-            mode.log_evidence,
-            mode.gradient
-        ));
+        notes.push(Note::RelevanceVectors {
+            vectors: search.kept.len(),
+            rows: problem.len(),
+            log_evidence: mode.log_evidence,
+            gradient: mode.gradient,
+        });
         if search.kept.is_empty() && stop == Stop::Converged {
-            notes.push(
-                "no row raises the likelihood: the decision function is constant. Another kernel width, or scaling, may help"
-                    .into(),
-            );
+            notes.push(Note::NoRelevanceVector);
         }
     }
     let decision = decision_of(problem, coefficients, bias);
@@ -165,7 +161,7 @@ struct Search<'a, 'p> {
     /// How often each row has left.
     departures: Vec<u8>,
     steps: u64,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl<'a, 'p> Search<'a, 'p> {
@@ -187,7 +183,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let limit = self.settings.max_iterations.unwrap_or(MAX_STEPS);
         loop {
             let Some(mode) = self.find_mode(control)? else {
-                self.notes.push("the mode could not be found in this arithmetic".into());
+                self.notes.push(Note::NoMode);
                 return ControlFlow::Continue(Stop::Stalled);
             };
             let least = self.settings.tolerance().max(ROUNDING * mode.log_evidence.abs().max(1.0));
@@ -213,10 +209,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 return ControlFlow::Continue(Stop::IterationLimit);
             }
             if matches!(step, Step::Come { .. }) && self.functions.len() as u64 >= self.room() {
-                self.notes.push(format!(
-                    "there is memory for {} relevance vectors, and more would raise the likelihood: give more memory",
-                    self.functions.len()
-                ));
+                self.notes.push(Note::NoMemoryForVectors { vectors: self.functions.len() });
                 return ControlFlow::Continue(Stop::Stalled);
             }
             self.steps += 1;
@@ -231,9 +224,7 @@ impl<'a, 'p> Search<'a, 'p> {
     /// No step gains more than `least`: whether that is what was asked for.
     fn at_rest(&mut self, kept_away: f64, least: f64) -> Stop {
         if kept_away > least {
-            self.notes.push(format!(
-                "a row that came and left {MOST_DEPARTURES} times stays away, although it would gain {kept_away:.1e}"
-            ));
+            self.notes.push(Note::KeptAway { times: MOST_DEPARTURES, gain: kept_away });
             return Stop::Stalled;
         }
         if least > self.settings.tolerance() { Stop::Stalled } else { Stop::Converged }

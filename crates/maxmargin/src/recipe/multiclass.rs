@@ -94,7 +94,7 @@ fn pairs(classes: usize) -> Option<usize> {
 }
 
 /// [`Multiclass::decide`] with room for one number a class, which is overwritten; of classes that tie the first in `order` wins.
-pub(super) fn decide(pairings: &[Pairing], values: &[f64], score: &mut [f64], order: &[usize]) -> u32 {
+pub(crate) fn decide(pairings: &[Pairing], values: &[f64], score: &mut [f64], order: &[usize]) -> u32 {
     score.fill(0.0);
     for (pairing, &value) in pairings.iter().zip(values) {
         match pairing.negative {
@@ -107,7 +107,7 @@ pub(super) fn decide(pairings: &[Pairing], values: &[f64], score: &mut [f64], or
 }
 
 /// The class with the largest score; of those that tie the first in `order`, which has all of them.
-pub(super) fn best_in_order(order: &[usize], score: impl Fn(usize) -> f64) -> u32 {
+pub(crate) fn best_in_order(order: &[usize], score: impl Fn(usize) -> f64) -> u32 {
     let better = |best: usize, &class: &usize| if score(class) > score(best) { class } else { best };
     order[1..].iter().fold(order[0], better) as u32
 }

@@ -1,13 +1,13 @@
 //! The one certificate of classes that were trained together, computed anew.
 
 use super::verify::{AGREEMENT, Disagreement};
-use super::{Machine, Model};
 use crate::certificate::Quantity;
 use crate::certificate::joint::{ClassAlpha, JointEvidence, certify_joint, errors_by_class};
 use crate::error::Error;
 use crate::kernel::Points;
+use crate::model::{Machine, Model};
 use crate::problem::JointProblem;
-use crate::training::joint_problem;
+use crate::recipe::{Multiclass, RowAnswers};
 use crate::workers::Workers;
 
 impl Model {
@@ -16,15 +16,14 @@ impl Model {
         &self,
         stored: &JointEvidence,
         points: &Points,
-        codes: &[u32],
-        weights: Option<&[f64]>,
+        answers: RowAnswers<'_>,
         workers: &Workers,
     ) -> Result<(JointEvidence, Vec<Disagreement>), Error> {
-        let (problem, _) = joint_problem(points, workers, codes, weights, self.parts())?;
+        let (problem, _) = self.recipe().joint_problem(points, workers, answers)?;
         let machines = self.machines();
         let own: Vec<Vec<f64>> = machines.iter().map(|machine| machine.weights.clone().unwrap_or_default()).collect();
         let biases: Vec<f64> = machines.iter().map(|machine| machine.bias).collect();
-        let alpha: Option<Vec<ClassAlpha>> = (self.parts().multiclass == super::Multiclass::CrammerSinger)
+        let alpha: Option<Vec<ClassAlpha>> = (self.recipe().multiclass == Multiclass::CrammerSinger)
             .then(|| machines.iter().map(|machine| self.alpha_of(&problem, machine)).collect());
         let found = match (stored, certify_joint(&problem, &own, &biases, alpha.as_deref())) {
             // A model that claims nothing claims nothing false.

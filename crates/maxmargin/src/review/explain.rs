@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Machine, Model, Pairing};
 use crate::data::Dataset;
 use crate::error::Error;
 use crate::kernel::{Kernel, Points, expand};
+use crate::model::{Machine, Model};
+use crate::recipe::Pairing;
 use crate::workers::Workers;
 
 /// Support vectors up to which ‖w‖ is summed anew. Of more of them the certificate is believed, because the sum has a term for each pair.
@@ -132,7 +133,7 @@ impl Model {
     /// # Examples
     /// ```
     /// use maxmargin::data::embedded;
-    /// use maxmargin::model::{Detail, TermSource};
+    /// use maxmargin::review::{Detail, TermSource};
     /// use maxmargin::{TrainingParams, Unattended, Workers};
     ///
     /// let data = embedded("e2").unwrap();
@@ -165,7 +166,7 @@ impl Model {
         let pairings: Vec<Pairing> = self.machines().iter().map(|machine| machine.pairing).collect();
         let code = match self.task().is_regression() {
             true => None,
-            false => Some(self.parts.multiclass.decide(&pairings, classes, &values)),
+            false => Some(self.recipe().multiclass.decide(&pairings, classes, &values)),
         };
         let largest_wins = pairings.len() > 1 && pairings.iter().all(|pairing| pairing.negative.is_none());
         let rival = code.filter(|_| largest_wins).and_then(|winner| runner_up(&values, winner as usize));
@@ -216,10 +217,10 @@ impl Model {
     fn terms_of_support(&self, machine: &Machine, points: &Points) -> Vec<Term> {
         let places: Vec<usize> = machine.support.iter().map(|&place| place as usize).collect();
         let mut values = vec![0.0; places.len()];
-        self.parts.kernel.block(points.rows(&[0]), self.points.rows(&places), &mut values);
+        self.recipe().kernel.block(points.rows(&[0]), self.support_vectors().rows(&places), &mut values);
         let found = places.iter().zip(&machine.coefficients).zip(&values);
         let term = |((&place, &coefficient), &value): ((&usize, &f64), &f64)| {
-            let source = TermSource::TrainingRow(self.parts.support_rows[place]);
+            let source = TermSource::TrainingRow(self.parts().support_rows[place]);
             Term { source, coefficient, value, term: coefficient * value, share: 0.0 } // (M.5)
         };
         found.map(term).filter(|found| found.term != 0.0).collect()
@@ -228,13 +229,13 @@ impl Model {
     /// k(x, x) of the only row of `points`.
     fn own_value(&self, points: &Points) -> f64 {
         let mut value = [0.0];
-        self.parts.kernel.diagonal(points.rows(&[0]), &mut value);
+        self.recipe().kernel.diagonal(points.rows(&[0]), &mut value);
         value[0]
     }
 
     /// How far a row is from the boundary of a machine; `sum` is that of its terms.
     fn distance(&self, machine: &Machine, value: f64, sum: f64, points: &Points, workers: &Workers) -> Option<f64> {
-        if self.task().is_regression() || self.parts.joint.is_some() {
+        if self.task().is_regression() || self.parts().joint.is_some() {
             return None;
         }
         let norm = self.norm(machine, workers)?;
@@ -267,7 +268,7 @@ impl Model {
         let norm = match (&first.weights, &second.weights) {
             (Some(a), Some(b)) => a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt(),
             _ => {
-                let mut all = vec![0.0; self.points.len()];
+                let mut all = vec![0.0; self.support_vectors().len()];
                 for (machine, sign) in [(first, 1.0), (second, -1.0)] {
                     let terms = machine.support.iter().zip(&machine.coefficients);
                     terms.for_each(|(&place, c)| all[place as usize] += sign * c);
@@ -281,12 +282,12 @@ impl Model {
 
     /// ‖w‖ of (M.6) for support vectors and their coefficients; `None` where there are too many, or no vectors to sum over.
     fn norm_of_terms(&self, terms: &[(usize, f64)], workers: &Workers) -> Option<f64> {
-        if terms.len() > MOST_PAIRED || self.parts.vectors.is_none() {
+        if terms.len() > MOST_PAIRED || self.parts().vectors.is_none() {
             return None;
         }
         let (places, coefficients): (Vec<usize>, Vec<f64>) = terms.iter().copied().unzip();
-        let rows = self.points.rows(&places);
-        let products = expand(&self.parts.kernel, rows, rows, &coefficients, workers);
+        let rows = self.support_vectors().rows(&places);
+        let products = expand(&self.recipe().kernel, rows, rows, &coefficients, workers);
         Some(coefficients.iter().zip(&products).map(|(c, product)| c * product).sum::<f64>().max(0.0).sqrt()) // (M.6)
     }
 }

@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use super::multiclass::decide;
-use super::{Model, Pairing};
 use crate::certificate::SLACK_A_TOLERANCE;
 use crate::data::Dataset;
 use crate::error::Error;
+use crate::model::{Machine, Model};
 use crate::problem::{RowLoss, Task};
-use crate::training::{row_weights, targets};
+use crate::recipe::{Pairing, decide, row_weights, targets};
 use crate::workers::Workers;
 
 /// What was found when every row was compared with what the model says of it.
@@ -89,7 +88,7 @@ impl Model {
                 help: "give data with the labels that the model was trained on".into(),
             });
         }
-        let targets = parts.task.is_regression().then(|| targets(data)).transpose()?;
+        let targets = parts.recipe.task.is_regression().then(|| targets(data)).transpose()?;
         let same_data = self.is_training_data(data, workers);
         let shares = same_data.then(|| self.shares_of_bounds(data, &codes));
         let values = self.decision_values(&points, workers);
@@ -97,7 +96,7 @@ impl Model {
         let order: Vec<usize> = (0..self.classes().len()).collect();
         let mut score = vec![0.0; self.classes().len()];
         // A model of another program promises no tolerance at all.
-        let least = (SLACK_A_TOLERANCE * parts.tolerance).min(0.1);
+        let least = (SLACK_A_TOLERANCE * parts.provenance.tolerance).min(0.1);
         let mut suspects = Vec::new();
         for (row, (values, &code)) in values.chunks(pairings.len()).zip(&codes).enumerate() {
             let Some(code) = code else { continue };
@@ -113,19 +112,6 @@ impl Model {
         Ok(Suspects { same_data, rows: data.rows() - unknown, unknown, suspects })
     }
 
-    /// Whether data is what the model was trained on, by its hash; columns that the model does not know are left aside.
-    ///
-    /// Cost: O(entries).
-    pub fn is_training_data(&self, data: &Dataset, workers: &Workers) -> bool {
-        let parts = self.parts();
-        if data.rows() != parts.training_rows {
-            return false;
-        }
-        let selected = || parts.names.as_ref().and_then(|names| data.select_columns(names).ok());
-        data.fingerprint_by(workers) == parts.fingerprint
-            || selected().is_some_and(|data| data.fingerprint_by(workers) == parts.fingerprint)
-    }
-
     /// (M.8): the machine with the largest slack of a row, and that slack.
     fn largest_slack(&self, values: &[f64], code: usize, target: Option<f64>) -> (usize, f64) {
         if self.parts().joint.is_some() {
@@ -139,7 +125,7 @@ impl Model {
                 Task::NuRegression { .. } => RowLoss::Epsilon(machine.epsilon.unwrap_or(0.0)),
                 // The decision value of a ball has its target taken off already.
                 Task::Svdd { .. } => RowLoss::OneClass,
-                task => RowLoss::of_task(task, self.parts().loss),
+                task => RowLoss::of_task(task, self.recipe().loss),
             };
             let target = target.or_else(|| machine.pairing.sign(code))?;
             Some((number, loss.slack(target, value)))
@@ -152,9 +138,10 @@ impl Model {
     fn shares_of_bounds(&self, data: &Dataset, codes: &[Option<u32>]) -> Vec<std::collections::HashMap<usize, f64>> {
         let parts = self.parts();
         let codes: Vec<u32> = codes.iter().map(|code| code.unwrap_or(0)).collect();
-        let weights = row_weights(data.weights(), &codes, parts.class_weights.as_deref());
-        let of_machine = |machine: &super::Machine| {
-            let bound = RowLoss::of_task(parts.task, parts.loss).bound(machine.cost.unwrap_or(f64::INFINITY));
+        let weights = row_weights(data.weights(), &codes, parts.recipe.class_weights.as_deref());
+        let of_machine = |machine: &Machine| {
+            let bound =
+                RowLoss::of_task(parts.recipe.task, parts.recipe.loss).bound(machine.cost.unwrap_or(f64::INFINITY));
             let terms = machine.support.iter().zip(&machine.coefficients);
             let share = |(&place, &coefficient): (&u32, &f64)| {
                 let row = parts.support_rows[place as usize] as usize;

@@ -2,20 +2,17 @@
 
 use serde::Serialize;
 
-use super::{Machine, Model, Network};
 use crate::certificate::joint::JointEvidence;
 use crate::certificate::rounding::{Rounding, rounding};
-use crate::certificate::{Evidence, Quantity, borderline, certify, decision_values, dual_point};
+use crate::certificate::{Evidence, Quantity, borderline, certify, decision_values, dual_point, training_errors};
 use crate::control::Stop;
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::kernel::{Exponential, Points, expand, precise_sums};
-use crate::problem::Task;
-use crate::problem::{FromNu, MarginProblem};
-use crate::solver::{Decision, Settings, Solution, SolverKind};
-use crate::training::{
-    Answers, joint_problem, machine_problem, network_errors, row_weights, rows_of_classes, targets, training_errors,
-};
+use crate::model::{Machine, Model, Network, network_errors};
+use crate::problem::{Decision, FromNu, MarginProblem, Solution, Task};
+use crate::recipe::{RowAnswers, row_weights, targets};
+use crate::solver::Settings;
 use crate::workers::Workers;
 
 /// How far two numbers may lie apart, relative to what they are made of, and still be the same.
@@ -62,44 +59,51 @@ impl Model {
     /// When the data does not fit the model: columns, rows or labels.
     pub fn verify(&self, data: &Dataset, workers: &Workers) -> Result<Verification, Error> {
         let parts = self.parts();
-        if data.rows() != parts.training_rows {
+        if data.rows() != parts.provenance.rows {
             return Err(Error::Shape {
                 operation: "verify",
                 left: format!("{} rows of data", data.rows()),
-                right: format!("{} rows that the model was trained on", parts.training_rows),
+                right: format!("{} rows that the model was trained on", parts.provenance.rows),
             });
         }
         let points = self.align(data)?.points;
         let codes = self.true_codes(data)?;
-        let targets = parts.task.is_regression().then(|| targets(data)).transpose()?;
+        let targets = parts.recipe.task.is_regression().then(|| targets(data)).transpose()?;
         let mut verification = Verification {
-            same_data: (!self.is_from_stream()).then(|| self.is_of(data, workers)),
+            same_data: (!self.is_from_stream()).then(|| self.is_training_data(data, workers)),
             evidence: Vec::new(),
             joint: None,
             disagreements: Vec::new(),
         };
-        let weights = row_weights(data.weights(), &codes, parts.class_weights.as_deref());
-        let weights = weights.as_deref();
+        let weights = row_weights(data.weights(), &codes, parts.recipe.class_weights.as_deref());
+        let mut answers = RowAnswers {
+            classes: parts.classes.len(),
+            codes: &codes,
+            targets: targets.as_deref(),
+            weights: weights.as_deref(),
+            of_class: None,
+        };
         if let Some(network) = &parts.network {
-            self.verify_network(network, &points, &codes, weights, workers, &mut verification)?;
+            self.verify_network(network, &points, answers, workers, &mut verification)?;
             return Ok(verification);
         }
         if let Some(stored) = &parts.joint {
-            let (found, disagreements) = self.verify_together(stored, &points, &codes, weights, workers)?;
+            let (found, disagreements) = self.verify_together(stored, &points, answers, workers)?;
             (verification.joint, verification.disagreements) = (Some(found), disagreements);
             return Ok(verification);
         }
-        let of_class = rows_of_classes(parts, &codes, weights);
-        let answers = Answers { codes: &codes, targets: targets.as_deref(), weights, of_class: of_class.as_ref() };
+        let of_class = parts.recipe.rows_of_classes(answers);
+        answers.of_class = of_class.as_ref();
         for (number, machine) in self.machines().iter().enumerate() {
-            let (problem, _) = machine_problem(&parts.kernel, &points, workers, answers, machine.pairing, parts)?;
+            let (problem, _) =
+                parts.recipe.machine_problem(&points, workers, answers, machine.pairing, machine.cost)?;
             let Found { evidence, values } = self.certify_again(&problem, machine);
             if self.is_from_stream() {
                 // What it says of itself is of rows before they were learnt.
                 verification.evidence.push(evidence);
                 continue;
             }
-            let size = Size::new(&problem, &values, parts.tolerance);
+            let size = Size::new(&problem, &values, parts.provenance.tolerance);
             compare(number, machine, &evidence, &size, &mut verification.disagreements);
             let errors = training_errors(&problem, &values);
             // A value of 0 by rounding may fall to either side.
@@ -114,26 +118,17 @@ impl Model {
         Ok(verification)
     }
 
-    /// Whether the model was trained on this data, as it is or in the columns that the model names.
-    pub(crate) fn is_of(&self, data: &Dataset, workers: &Workers) -> bool {
-        let fingerprint = &self.parts().fingerprint;
-        let named = || self.parts().names.as_ref().and_then(|names| data.select_columns(names).ok());
-        data.fingerprint_by(workers) == *fingerprint
-            || named().is_some_and(|named| named.fingerprint_by(workers) == *fingerprint)
-    }
-
     /// A network has no certificate; what it says of its training errors is counted again.
     fn verify_network(
         &self,
         network: &Network,
         points: &Points,
-        codes: &[u32],
-        weights: Option<&[f64]>,
+        answers: RowAnswers<'_>,
         workers: &Workers,
         verification: &mut Verification,
     ) -> Result<(), Error> {
         let (parts, machines) = (self.parts(), self.machines());
-        let (problem, _) = joint_problem(points, workers, codes, weights, parts)?;
+        let (problem, _) = parts.recipe.joint_problem(points, workers, answers)?;
         for (number, found) in network_errors(network, machines, &problem, workers).into_iter().enumerate() {
             if found != machines[number].training_errors {
                 let (stored, found) = (machines[number].training_errors as f64, found as f64);
@@ -151,7 +146,7 @@ impl Model {
     /// Whether the rows streamed by, and left neither a hash nor dual variables. Such a model claims nothing that could be false.
     fn is_from_stream(&self) -> bool {
         let claims = self.machines().iter().any(|machine| machine.evidence.certificate().is_some());
-        self.parts().solver == SolverKind::Sgd.name() && self.parts().fingerprint.is_empty() && !claims
+        self.provenance().is_from_stream() && !claims
     }
 
     /// The class of each row, as training saw it.
@@ -177,7 +172,7 @@ impl Model {
 
     /// The evidence for one machine, from its coefficients and the data.
     fn certify_again(&self, problem: &MarginProblem<'_>, machine: &Machine) -> Found {
-        let coefficients = self.coefficients_of(machine, problem);
+        let coefficients = self.coefficients_at(machine, problem.rows());
         let row_of = |&place: &u32| self.parts().support_rows[place as usize] as usize;
         let stranger = machine.support.iter().map(row_of).find(|row| problem.rows().binary_search(row).is_err());
         let alpha = matches!(machine.evidence, Evidence::Certificate(_))
@@ -207,7 +202,7 @@ impl Model {
             notes,
         };
         // A stream promises no tolerance, but rows are counted with one.
-        let tolerance = if self.is_from_stream() { Settings::TOLERANCE } else { self.parts().tolerance };
+        let tolerance = if self.is_from_stream() { Settings::TOLERANCE } else { self.provenance().tolerance };
         let plain = certify(problem, &solution, tolerance);
         let precise = |places: &[usize], exponential| self.precise_values_of(problem, machine, places, exponential);
         let found = match rounding(problem, &solution.decision, &values, &plain, precise) {
@@ -226,23 +221,11 @@ impl Model {
         Found { evidence, values }
     }
 
-    /// The coefficients of a machine for the rows of its problem, in their order.
-    pub(crate) fn coefficients_of(&self, machine: &Machine, problem: &MarginProblem<'_>) -> Vec<f64> {
-        let mut coefficients = vec![0.0; problem.len()];
-        for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
-            let row = self.parts().support_rows[place as usize] as usize;
-            if let Ok(i) = problem.rows().binary_search(&row) {
-                coefficients[i] = coefficient;
-            }
-        }
-        coefficients
-    }
-
     /// f(x_i) of a kernel expansion for each row of a problem.
     fn values_of(&self, problem: &MarginProblem<'_>, machine: &Machine) -> Vec<f64> {
         let pool: Vec<usize> = machine.support.iter().map(|&place| place as usize).collect();
         let (left, right) = (problem.points().rows(problem.rows()), self.support_vectors().rows(&pool));
-        let mut values = expand(&self.parts().kernel, left, right, &machine.coefficients, problem.workers());
+        let mut values = expand(&self.recipe().kernel, left, right, &machine.coefficients, problem.workers());
         values.iter_mut().for_each(|value| *value += machine.bias);
         values
     }
@@ -258,7 +241,7 @@ impl Model {
         let pool: Vec<usize> = machine.support.iter().map(|&place| place as usize).collect();
         let rows: Vec<usize> = places.iter().map(|&i| problem.rows()[i]).collect();
         let (left, right) = (problem.points().rows(&rows), self.support_vectors().rows(&pool));
-        let (kernel, workers) = (&self.parts().kernel, problem.workers());
+        let (kernel, workers) = (&self.recipe().kernel, problem.workers());
         precise_sums(kernel, exponential, left, right, &machine.coefficients, machine.bias, workers)
     }
 }
@@ -338,6 +321,7 @@ mod tests {
     use crate::control::Unattended;
     use crate::data::embedded;
     use crate::kernel::{Gamma, KernelParams};
+    use crate::provenance::{Origin, SolverKind};
     use crate::training::TrainingParams;
 
     /// Edits one number of a certificate.
@@ -397,7 +381,7 @@ mod tests {
     fn a_certificate_is_checked_also_where_the_model_says_that_it_learnt_from_a_stream() {
         let (data, model) = trained(KernelParams::Linear);
         let mut parts = model.parts().clone();
-        (parts.solver, parts.fingerprint) = (SolverKind::Sgd.name().into(), String::new());
+        (parts.provenance.origin, parts.provenance.fingerprint) = (Origin::Trained(SolverKind::Sgd), String::new());
         assert!(!verify(&Model::new(parts).unwrap(), &data).holds());
     }
 
