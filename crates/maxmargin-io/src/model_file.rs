@@ -16,6 +16,8 @@
 //! of `model`, and every tensor's name, type, shape and bytes. A file holds no code, no types and no paths. Format numbers only grow: older files
 //! are read for ever, newer ones refused by name.
 //!
+//! A key of `model` that older programs may pass over (`gap`: the relative gap that was asked for) does not raise the number.
+//!
 //! Format 2 knows of weights of classes (`class_weights`, one a class), of classes that were trained together (`multiclass` is `joint` or
 //! `crammer-singer`, and `joint` holds their one certificate), and the norm of the weights (`norm`, `l1`; without it `l2`). Format 3 knows of other tasks than classification (`task`, with ε
 //! or ν), of which a regression has no classes. Format 4 knows of networks (`network`: the activation, and the inputs and outputs of each layer).

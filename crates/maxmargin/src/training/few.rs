@@ -134,6 +134,39 @@ pub(super) fn stand_in(
     Solution { decision, alpha, decision_values: None, notes, ..solution }
 }
 
+/// Whether a search was broken off.
+fn is_cut_short(solution: &Solution) -> bool {
+    matches!(solution.stop, Stop::TimeLimit | Stop::Interrupted)
+}
+
+/// Whether `f(x) = b` is a solution. One class with no weights at all is not a feasible point, and a hard margin has no such function.
+fn has_constant(problem: &MarginProblem<'_>) -> bool {
+    !problem.hard() && !(problem.pull_on_bias() > 0.0)
+}
+
+/// Moves the bias of a search that was broken off to where the objective is least. The solver's own is an average over free coefficients,
+/// which says little far from the optimum.
+pub(super) fn take_best_bias(
+    problem: &MarginProblem<'_>,
+    solution: &mut Solution,
+    evidence: &mut Evidence,
+    tolerance: f64,
+) {
+    let is_meant = is_cut_short(solution) && problem.bias() == Bias::Explicit && has_constant(problem);
+    let Some(values) = solution.decision_values.as_mut().filter(|_| is_meant && evidence.certificate().is_some())
+    else {
+        return;
+    };
+    let (Decision::Linear { bias, .. } | Decision::Expansion { bias, .. }) = &mut solution.decision;
+    let sums: Vec<f64> = values.iter().map(|value| value - *bias).collect();
+    let best = best_bias(problem, &sums);
+    if best.is_finite() {
+        *bias = best;
+        values.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum + best);
+    }
+    *evidence = evidence_of(problem, solution, tolerance);
+}
+
 /// Puts `f(x) = b`, with the best b, in the place of a solution whose objective is worse. That is what may be left of a search that was
 /// stopped early, or that rounding led astray.
 pub(super) fn prefer_constant(
@@ -142,29 +175,19 @@ pub(super) fn prefer_constant(
     evidence: &mut Evidence,
     tolerance: f64,
 ) {
-    // One class with no weights at all is not a feasible point, and a hard margin has no such function.
-    let Some(found) = evidence.certificate().filter(|_| !problem.hard() && !(problem.pull_on_bias() > 0.0)) else {
-        return;
-    };
-    let is_cut_short = matches!(solution.stop, Stop::TimeLimit | Stop::Interrupted);
-    let mut primal = found.primal;
-    if is_cut_short && problem.bias() == Bias::Explicit {
-        take_best_bias(problem, solution);
-        *evidence = evidence_of(problem, solution, tolerance);
-        primal = evidence.certificate().map_or(primal, |found| found.primal);
-    }
+    let Some(found) = evidence.certificate().filter(|_| has_constant(problem)) else { return };
     let none = vec![0.0; problem.len()];
     let bias = if problem.bias() == Bias::Explicit { best_bias(problem, &none) } else { 0.0 };
     let (loss, targets, costs) = (problem.row_loss(), problem.targets(), problem.costs());
     let constant: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(targets[i], bias)).sum();
     let errors_of = |values: &[f64]| training_errors(problem, values);
     // A function that was found in a hurry may be far from the optimum, and yet right about most rows.
-    let tells_more = is_cut_short
+    let tells_more = is_cut_short(solution)
         && solution
             .decision_values
             .as_deref()
             .is_some_and(|values| errors_of(values) < errors_of(&vec![bias; values.len()]));
-    if primal <= constant || tells_more {
+    if found.primal <= constant || tells_more {
         return;
     }
     solution.decision = match &solution.decision {
@@ -175,19 +198,6 @@ pub(super) fn prefer_constant(
     solution.decision_values = Some(vec![bias; problem.len()]);
     solution.notes.push(Note::Constant);
     *evidence = evidence_of(problem, solution, tolerance);
-}
-
-/// Moves the bias of a search that was broken off to where the objective is least. The solver's own is an average over free coefficients,
-/// which says little far from the optimum.
-fn take_best_bias(problem: &MarginProblem<'_>, solution: &mut Solution) {
-    let Some(values) = &mut solution.decision_values else { return };
-    let (Decision::Linear { bias, .. } | Decision::Expansion { bias, .. }) = &mut solution.decision;
-    let sums: Vec<f64> = values.iter().map(|value| value - *bias).collect();
-    let best = best_bias(problem, &sums);
-    if best.is_finite() {
-        *bias = best;
-        values.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum + best);
-    }
 }
 
 /// Whether some rows of a problem are a problem of the same kind.

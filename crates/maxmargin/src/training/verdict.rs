@@ -19,7 +19,7 @@
 //! A solver that thinks it is done, and is not by (VE.1), is asked again: first the solution's own numbers are used better (C.6), then the
 //! search goes on with a finer goal from where it is. When that does not help, it has stalled.
 
-use super::few::prefer_constant;
+use super::few::{prefer_constant, take_best_bias};
 use super::finish::evidence_of;
 use crate::certificate::joint::{JointEvidence, certify_joint};
 use crate::certificate::{Certificate, Evidence, tighten};
@@ -215,6 +215,7 @@ pub(super) fn settle<'a>(
     }
     let problem = own.unwrap_or_else(|| problem.with_found(FromNu::Nothing));
     if solution.stop != Stop::Converged && !has_nu {
+        take_best_bias(&problem, &mut solution, &mut evidence, tolerance);
         prefer_constant(&problem, &mut solution, &mut evidence, tolerance);
     }
     Ok(Settled { kind, problem, solution, evidence })
