@@ -33,7 +33,7 @@ fn a_thousand_pairs_of_classes_are_trained_written_and_predicted_without_a_searc
     let said = done(folder.path(), "svm-train -c 1000 many m").stdout;
     assert_eq!(said.matches("optimization finished").count(), 150 * 149 / 2);
     assert!(done(folder.path(), "svm-predict many m out").stdout.starts_with("Accuracy = 100% (450/450)"));
-    done(folder.path(), "train many --kernel rbf -C 1000 --format libsvm -o m.mm");
+    done(folder.path(), "train many --task classification --kernel rbf -C 1000 --format libsvm -o m.mm");
     let said = done(folder.path(), "predict m.mm many --format libsvm");
     assert_eq!(said.stdout.lines().count(), 450);
     assert!(said.stderr.contains("accuracy: "), "{}", said.stderr);

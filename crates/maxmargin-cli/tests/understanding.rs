@@ -13,9 +13,9 @@ use tempfile::{TempDir, tempdir};
 fn with_models() -> TempDir {
     let folder = tempdir().unwrap();
     for line in [
-        "train iris --solver smo -o pairs.mm --quiet",
+        "train iris --kernel linear --solver smo -o pairs.mm --quiet",
         "train iris -o rest.mm --kernel rbf --multiclass ovr --quiet",
-        "train iris -o together.mm --multiclass crammer-singer --quiet",
+        "train iris -o together.mm --kernel linear --multiclass crammer-singer --quiet",
         "train e1 -o e1.mm --hard --tolerance 1e-8 --quiet",
         "train e1 -o scaled.mm --scale standard --quiet",
         "train e1 -o ball.mm --task svdd --kernel rbf --nu 0.3 --quiet",
@@ -153,17 +153,21 @@ fn the_doctor_says_what_is_wrong_and_what_to_do() {
     insta::assert_snapshot!(page, @r#"
     data        t.csv: 40 rows, 3 columns
 
-    warning: column "wide" ranges 3250 times as far as column "narrow", which will hardly count
+    warning: column "wide" ranges 3250 times as far as column "narrow", which will
+      hardly count
       help: scale the columns: train with --scale standard
 
-    warning: gamma is too large: the kernel value of a median pair of rows is e^-745, so every row stands alone
+    warning: gamma is too large: the kernel value of a median pair of rows is
+      e^-745, so every row stands alone
       help: choose a gamma about 0.13, or --gamma scale
 
     note: 1 of 3 columns have one value in all rows, the first is column "constant"
       help: leave them out with --columns: they tell nothing
 
-    note: C = 1e9 is 1e9 times 1/mean k(x, x): a fit takes long, and follows every row
-      help: begin at a C about 1, and raise it while the errors on rows kept out fall
+    note: C = 1e9 is 1e9 times 1/mean k(x, x): a fit takes long, and follows every
+      row
+      help: begin at a C about 1, and raise it while the errors on rows kept out
+        fall
     "#);
     assert_eq!(run(folder.path(), "doctor t.csv --strict").code, Some(1));
     assert_eq!(run(folder.path(), "doctor t.csv").code, Some(0));

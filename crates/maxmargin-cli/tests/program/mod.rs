@@ -51,6 +51,11 @@ pub fn json(folder: &Path, line: &str) -> Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{line}: {error}\n{}", run.stdout))
 }
 
+/// A text with one blank between its words: what is said, wherever a line ends.
+pub fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Expects two numbers to agree to a part of 1e-4, or to 1e-4 where 0 is expected.
 #[track_caller]
 pub fn near(found: &Value, expected: f64) {

@@ -188,7 +188,7 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     let mut notes: Vec<String> = notes.map(Note::to_string).collect();
     notes.dedup();
     notes.extend(against_the_rest(arguments, &model));
-    let training_score = score_of_training(plan, &model, &data)?;
+    let training_score = score_of_training(plan, &model, &data);
     let trained = Trained {
         origin: plan.origin.shown(),
         rows: data.rows(),
@@ -414,14 +414,15 @@ fn score(model: &Model, data: &Dataset, plan: &Plan<'_>) -> Result<Option<Score>
 }
 
 /// How well the training rows are met: by predicting them, or as the training counted them where that is enough.
-fn score_of_training(plan: &Plan<'_>, model: &Model, data: &Dataset) -> Result<Score, Failure> {
+fn score_of_training(plan: &Plan<'_>, model: &Model, data: &Dataset) -> Score {
     let errors = model.machines().iter().map(|machine| machine.training_errors).sum();
     let counted = Score::Counted { rows: data.rows(), errors };
     let is_told = plan.arguments.json || !plan.arguments.quiet;
     if !is_told || model.task().usual().is_some() || interrupt::asked() && !model.task().is_regression() {
-        return Ok(counted);
+        return counted;
     }
-    Ok(score(model, &few_enough(model, data), plan)?.unwrap_or(counted))
+    // A fit that is done is not lost because its rows cannot be predicted again.
+    score(model, &few_enough(model, data), plan).ok().flatten().unwrap_or(counted)
 }
 
 fn draw(drawing: &Drawing, model: &Model, data: &Dataset, plan: &Plan<'_>) -> Result<Option<Picture>, Failure> {
