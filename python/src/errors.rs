@@ -1,5 +1,6 @@
 //! Our errors as Python's: what was found, where, and the way out, in one message.
 
+use maxmargin::error::Parameter;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -44,11 +45,24 @@ pub(crate) enum Fault {
 
 impl From<maxmargin::Error> for Fault {
     fn from(error: maxmargin::Error) -> Self {
-        let (what, help) = (error.to_string(), error.help());
+        let (what, help) = (error.text_by(argument), error.help_by(argument));
         match error {
             maxmargin::Error::NotFinite { value, .. } => Fault::NotFinite { what, help, value },
             _ => Fault::Input { what, help },
         }
+    }
+}
+
+/// How Python writes a parameter.
+fn argument(parameter: Parameter) -> String {
+    match parameter {
+        Parameter::COverN => "C".into(),
+        Parameter::Lambda => "alpha".into(),
+        Parameter::Tolerance => "tol".into(),
+        Parameter::MaxIterations => "max_iter".into(),
+        Parameter::ClassWeights => "class_weight".into(),
+        Parameter::Threads => "n_jobs".into(),
+        other => other.name().into(),
     }
 }
 

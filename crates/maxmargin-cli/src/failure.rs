@@ -2,6 +2,8 @@
 
 use std::io;
 
+use maxmargin::error::Parameter;
+
 use crate::exit::ExitCode;
 use crate::output;
 
@@ -33,7 +35,16 @@ impl Failure {
 
 impl From<maxmargin::Error> for Failure {
     fn from(error: maxmargin::Error) -> Self {
-        Failure::new(error.to_string(), error.help())
+        Failure::new(error.text_by(flag), error.help_by(flag))
+    }
+}
+
+/// How the command line writes a parameter. Those of kernels may stand in the text of one, and have no dashes there.
+fn flag(parameter: Parameter) -> String {
+    match parameter {
+        Parameter::C => "-C".into(),
+        Parameter::Gamma | Parameter::Degree | Parameter::Coef0 | Parameter::Argument(_) => parameter.name().into(),
+        _ => format!("--{}", parameter.name()),
     }
 }
 

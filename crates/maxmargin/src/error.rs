@@ -5,15 +5,89 @@
 
 use thiserror::Error as ThisError;
 
+/// A parameter that a user can set. The command line writes `--max-iterations`, Python `max_iter`, the library `max-iterations`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Parameter {
+    /// C of the penalty.
+    C,
+    /// C′ of the penalty, which the number of rows divides.
+    COverN,
+    /// λ of the penalty.
+    Lambda,
+    /// ν
+    Nu,
+    /// ε, half of the width of a regression's tube.
+    Epsilon,
+    /// γ of a kernel.
+    Gamma,
+    /// The degree of a kernel.
+    Degree,
+    /// The constant of a kernel.
+    Coef0,
+    /// The largest violation to stop at.
+    Tolerance,
+    /// The relative gap to stop at.
+    Gap,
+    /// The most steps.
+    MaxIterations,
+    /// Rows of a step.
+    Batch,
+    /// The units of hidden layers.
+    Hidden,
+    /// How often a network begins anew.
+    Starts,
+    /// How far a scatter matrix is drawn towards a simpler one.
+    Shrinkage,
+    /// What the rows of each class count.
+    ClassWeights,
+    /// The number of threads.
+    Threads,
+    /// An argument of one function, which everybody calls by this name.
+    Argument(&'static str),
+}
+
+impl Parameter {
+    /// The library's own name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Parameter::C => "C",
+            Parameter::COverN => "c-over-n",
+            Parameter::Lambda => "lambda",
+            Parameter::Nu => "nu",
+            Parameter::Epsilon => "epsilon",
+            Parameter::Gamma => "gamma",
+            Parameter::Degree => "degree",
+            Parameter::Coef0 => "coef0",
+            Parameter::Tolerance => "tolerance",
+            Parameter::Gap => "gap",
+            Parameter::MaxIterations => "max-iterations",
+            Parameter::Batch => "batch",
+            Parameter::Hidden => "hidden",
+            Parameter::Starts => "starts",
+            Parameter::Shrinkage => "shrinkage",
+            Parameter::ClassWeights => "class-weights",
+            Parameter::Threads => "threads",
+            Parameter::Argument(name) => name,
+        }
+    }
+}
+
+impl From<&'static str> for Parameter {
+    fn from(name: &'static str) -> Self {
+        Parameter::Argument(name)
+    }
+}
+
 /// An error of the library. Its text is one line, lower case, without a full stop; [`Error::help`] is the way out.
 #[derive(Clone, Debug, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter outside of its range.
-    #[error("{name} is {found}, but it must be {allowed}")]
+    #[error("{} is {found}, but it must be {allowed}", parameter.name())]
     Parameter {
-        /// The parameter's name, as the user writes it.
-        name: &'static str,
+        /// The parameter.
+        parameter: Parameter,
         /// The value found.
         found: String,
         /// What is allowed.
@@ -82,8 +156,25 @@ pub enum Error {
 impl Error {
     /// The way out: one sentence that says what to do.
     pub fn help(&self) -> String {
+        self.help_by(|parameter| parameter.name().into())
+    }
+
+    /// The text, with parameters under the names that somebody writes them by: flags, or arguments of Python.
+    pub fn text_by(&self, name: impl FnOnce(Parameter) -> String) -> String {
         match self {
-            Error::Parameter { name, allowed, .. } => format!("give {name} a value that is {allowed}"),
+            Error::Parameter { parameter, found, allowed } => {
+                format!("{} is {found}, but it must be {allowed}", name(*parameter))
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// [`Error::help`], with parameters under the names that somebody writes them by.
+    pub fn help_by(&self, name: impl FnOnce(Parameter) -> String) -> String {
+        match self {
+            Error::Parameter { parameter, allowed, .. } => {
+                format!("give {} a value that is {allowed}", name(*parameter))
+            }
             Error::Combination { help, .. } | Error::Data { help, .. } => help.clone(),
             Error::NotFinite { .. } => "leave the row out, or fill the value in (with the column's mean, say)".into(),
             Error::Shape { .. } => "give both sides the same size".into(),
@@ -101,8 +192,8 @@ impl Error {
     }
 
     /// A parameter outside of its range.
-    pub fn parameter(name: &'static str, found: impl ToString, allowed: &'static str) -> Self {
-        Error::Parameter { name, found: found.to_string(), allowed }
+    pub fn parameter(parameter: impl Into<Parameter>, found: impl ToString, allowed: &'static str) -> Self {
+        Error::Parameter { parameter: parameter.into(), found: found.to_string(), allowed }
     }
 }
 
@@ -151,6 +242,16 @@ pub fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_parameter_is_named_in_the_words_of_whoever_asks() {
+        let error = Error::parameter(Parameter::MaxIterations, 0, "1 or more");
+        let flag = |parameter: Parameter| format!("--{}", parameter.name());
+        assert_eq!(error.to_string(), "max-iterations is 0, but it must be 1 or more");
+        assert_eq!(error.text_by(flag), "--max-iterations is 0, but it must be 1 or more");
+        assert_eq!(error.help(), "give max-iterations a value that is 1 or more");
+        assert_eq!(error.help_by(flag), "give --max-iterations a value that is 1 or more");
+    }
 
     #[test]
     fn untrusted_text_is_escaped_and_cut() {

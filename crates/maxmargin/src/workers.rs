@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 
 /// Numbers that a thread makes or looks at at a time.
 const NUMBERS_A_CHUNK: usize = 1 << 14;
@@ -32,7 +32,7 @@ impl Workers {
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let threads = if threads == 0 { cores() } else { threads };
         if threads > 1024 {
-            return Err(Error::parameter("threads", threads, "from 0 (all cores) to 1024"));
+            return Err(Error::parameter(Parameter::Threads, threads, "from 0 (all cores) to 1024"));
         }
         if threads == 1 {
             return Ok(Self::none());

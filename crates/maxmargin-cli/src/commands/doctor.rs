@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
         ));
     }
     if let Some(c) = arguments.c.filter(|c| !(*c > 0.0 && c.is_finite())) {
-        return Err(maxmargin::Error::parameter("C", c, "a finite number above 0").into());
+        return Err(maxmargin::Error::parameter(maxmargin::error::Parameter::C, c, "a finite number above 0").into());
     }
     let params = arguments.kernel.params()?;
     let workers = Workers::new(arguments.threads)?;

@@ -1,5 +1,6 @@
 //! How a program of theirs ends early, in their words and then in ours.
 
+use maxmargin::error::Parameter;
 use maxmargin_io::Error;
 
 use crate::exit::ExitCode;
@@ -78,23 +79,23 @@ impl From<Failure> for Ending {
 }
 
 /// What a parameter is called on their command lines.
-fn flag_of(parameter: &str) -> Option<&'static str> {
-    let flags = [
-        ("C", "-c"),
-        ("gamma", "-g"),
-        ("degree", "-d"),
-        ("coef0", "-r"),
-        ("nu", "-n"),
-        ("epsilon", "-p"),
-        ("tolerance", "-e"),
-    ];
-    flags.into_iter().find(|(name, _)| *name == parameter).map(|(_, flag)| flag)
+fn flag_of(parameter: Parameter) -> Option<&'static str> {
+    match parameter {
+        Parameter::C => Some("-c"),
+        Parameter::Gamma => Some("-g"),
+        Parameter::Degree => Some("-d"),
+        Parameter::Coef0 => Some("-r"),
+        Parameter::Nu => Some("-n"),
+        Parameter::Epsilon => Some("-p"),
+        Parameter::Tolerance => Some("-e"),
+        _ => None,
+    }
 }
 
 impl From<maxmargin::Error> for Ending {
     fn from(error: maxmargin::Error) -> Self {
-        if let maxmargin::Error::Parameter { name, allowed, .. } = &error
-            && let Some(flag) = flag_of(name)
+        if let maxmargin::Error::Parameter { parameter, allowed, .. } = &error
+            && let Some(flag) = flag_of(*parameter)
         {
             return Ending::parameter(&error.to_string(), &format!("give {flag} a value that is {allowed}"));
         }

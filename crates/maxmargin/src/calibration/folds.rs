@@ -23,7 +23,7 @@ impl Training {
         let Seen { model, data, values, workers, .. } = *seen;
         if folds < 2 || folds > data.rows() {
             return Err(Error::Parameter {
-                name: "folds",
+                parameter: "folds".into(),
                 found: folds.to_string(),
                 allowed: "from 2 to the number of rows",
             });

@@ -8,7 +8,7 @@ use super::{
     Scaled, Sigmoid, Sum,
 };
 use crate::data::{Matrix, Values};
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 use crate::workers::Workers;
 
 /// The factor γ, or the rule to find it by.
@@ -47,7 +47,7 @@ impl Gamma {
                 if variance > 0.0 { 1.0 / columns / variance } else { 1.0 }
             }
         };
-        check_positive("gamma", gamma)
+        check_positive(Parameter::Gamma, gamma)
     }
 }
 
@@ -220,11 +220,11 @@ impl KernelParams {
     }
 }
 
-fn check_positive(name: &'static str, value: f64) -> Result<f64, Error> {
+fn check_positive(parameter: impl Into<Parameter>, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() {
         return Ok(value);
     }
-    Err(Error::parameter(name, value, "a finite number above 0"))
+    Err(Error::parameter(parameter, value, "a finite number above 0"))
 }
 
 impl KernelFunction {
@@ -234,24 +234,24 @@ impl KernelFunction {
     /// When one is out of range.
     pub(crate) fn check_parameters(&self) -> Result<(), Error> {
         let finite = |coef0: f64| {
-            if coef0.is_finite() { Ok(()) } else { Err(Error::parameter("coef0", coef0, "a finite number")) }
+            if coef0.is_finite() { Ok(()) } else { Err(Error::parameter(Parameter::Coef0, coef0, "a finite number")) }
         };
         match self {
             KernelFunction::Linear(_) | KernelFunction::Precomputed(_) | KernelFunction::Custom(_) => Ok(()),
             &KernelFunction::Polynomial(Polynomial { gamma, coef0, degree }) => {
                 if !(1..=100).contains(&degree) {
-                    return Err(Error::parameter("degree", degree, "from 1 to 100"));
+                    return Err(Error::parameter(Parameter::Degree, degree, "from 1 to 100"));
                 }
-                check_positive("gamma", gamma)?;
+                check_positive(Parameter::Gamma, gamma)?;
                 finite(coef0)
             }
             &KernelFunction::Sigmoid(Sigmoid { gamma, coef0 }) => {
-                check_positive("gamma", gamma)?;
+                check_positive(Parameter::Gamma, gamma)?;
                 finite(coef0)
             }
             &KernelFunction::Rbf(Rbf { gamma })
             | &KernelFunction::Laplacian(Laplacian { gamma })
-            | &KernelFunction::ChiSquare(ChiSquare { gamma }) => check_positive("gamma", gamma).map(drop),
+            | &KernelFunction::ChiSquare(ChiSquare { gamma }) => check_positive(Parameter::Gamma, gamma).map(drop),
             KernelFunction::Sum(Sum { parts }) | KernelFunction::Product(Product { parts }) => {
                 if parts.is_empty() {
                     return Err(Error::Combination {

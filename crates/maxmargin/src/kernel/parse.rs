@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use super::params::NAMES;
 use super::{Gamma, KernelParams};
-use crate::error::{Error, quoted};
+use crate::error::{Error, Parameter, quoted};
 
 /// The longest text that is read, in bytes.
 const LONGEST: usize = 2000;
@@ -302,7 +302,7 @@ impl FromStr for Gamma {
             "scale" => Ok(Gamma::Scale),
             "auto" => Ok(Gamma::Auto),
             text => text.parse().map(Gamma::Value).map_err(|_| Error::Parameter {
-                name: "gamma",
+                parameter: Parameter::Gamma,
                 found: quoted(text),
                 allowed: "a number above 0, scale or auto",
             }),

@@ -2,7 +2,7 @@
 
 use super::{Bias, Loss};
 use crate::class_products::ClassProducts;
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 use crate::kernel::Points;
 use crate::workers::Workers;
 
@@ -77,7 +77,7 @@ impl<'a> JointProblem<'a> {
             });
         }
         if let Some(cost) = costs.iter().find(|&&cost| !(cost > 0.0 && cost.is_finite())) {
-            return Err(Error::parameter("C", cost, "above 0 and finite for every row"));
+            return Err(Error::parameter(Parameter::C, cost, "above 0 and finite for every row"));
         }
         let mut sizes = vec![0usize; *classes];
         for &code in codes {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Direction, FromNu, LinearProblem, Loss, Norm, Passes, RowLoss, Task, nu};
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 use crate::kernel::{ClassValues, Gram, KernelFunction, Points};
 use crate::workers::Workers;
 
@@ -137,7 +137,7 @@ impl<'a> MarginProblem<'a> {
             return Err(Error::parameter("sign", signs[place], "+1 or -1"));
         }
         if let Some(place) = workers.find(costs, |&cost| !(cost > 0.0)) {
-            return Err(Error::parameter("C", costs[place], "above 0 for every row"));
+            return Err(Error::parameter(Parameter::C, costs[place], "above 0 for every row"));
         }
         let hard = workers.find(costs, |cost| cost.is_infinite()).is_some();
         norm.check(*loss, *penalised, hard)?;

@@ -1,7 +1,7 @@
 //! ν, the share of rows that may lie on the wrong side of the margin, or outside of the tube.
 
 use super::{Bias, Loss, MarginParts, Task};
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 
 /// Checks that there is a solution for ν: neither class may have to give more than all of its rows
 ///
@@ -22,7 +22,7 @@ pub(super) fn check(parts: &MarginParts<'_>) -> Result<(), Error> {
         return refuse("nu in the place of C is for classes", "choose C, or task classification");
     }
     if !(nu > 0.0 && nu <= 1.0) {
-        return Err(Error::parameter("nu", nu, "above 0 and at most 1"));
+        return Err(Error::parameter(Parameter::Nu, nu, "above 0 and at most 1"));
     }
     let of_sign = |sign: f64| parts.signs.iter().zip(&parts.costs).filter(|(s, _)| **s == sign).map(|(_, w)| w).sum();
     let (plus, minus): (f64, f64) = (of_sign(1.0), of_sign(-1.0));

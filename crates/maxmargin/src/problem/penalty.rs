@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Norm;
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 
 /// How strong the penalty on w is, in one of the three ways to say it.
 ///
@@ -60,11 +60,13 @@ impl Penalty {
     /// When it is not.
     pub(crate) fn check(self) -> Result<(), Error> {
         let (name, value) = match self {
-            Penalty::C(value) => ("C", value),
-            Penalty::COverN(value) => ("c-over-n", value),
-            Penalty::Lambda(value) => ("lambda", value),
-            Penalty::Nu(nu) if !(nu <= 1.0) => return Err(Error::parameter("nu", nu, "above 0 and at most 1")),
-            Penalty::Nu(value) => ("nu", value),
+            Penalty::C(value) => (Parameter::C, value),
+            Penalty::COverN(value) => (Parameter::COverN, value),
+            Penalty::Lambda(value) => (Parameter::Lambda, value),
+            Penalty::Nu(nu) if !(nu <= 1.0) => {
+                return Err(Error::parameter(Parameter::Nu, nu, "above 0 and at most 1"));
+            }
+            Penalty::Nu(value) => (Parameter::Nu, value),
             Penalty::Hard | Penalty::None => return Ok(()),
         };
         if value > 0.0 && value.is_finite() {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Loss;
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 
 /// What a model is to say of a row, and so what the slack ξ of a row is.
 ///
@@ -94,10 +94,10 @@ impl Task {
         match self {
             Task::Classification => Ok(()),
             Task::Regression { epsilon } if !(epsilon >= 0.0 && epsilon.is_finite()) => {
-                Err(Error::parameter("epsilon", epsilon, "a finite number of 0 or more"))
+                Err(Error::parameter(Parameter::Epsilon, epsilon, "a finite number of 0 or more"))
             }
             Task::OneClass { nu } | Task::Svdd { nu } | Task::NuRegression { nu } if !(nu > 0.0 && nu <= 1.0) => {
-                Err(Error::parameter("nu", nu, "above 0 and at most 1"))
+                Err(Error::parameter(Parameter::Nu, nu, "above 0 and at most 1"))
             }
             Task::Regression { .. } if loss == Loss::Logistic => refuse("hinge or squared"),
             Task::OneClass { .. } | Task::Svdd { .. } | Task::NuRegression { .. } if loss != Loss::Hinge => {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StreamingSgd;
 use crate::data::{Label, Labels};
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 use crate::problem::{Bias, Loss};
 
 /// The parameters of a stream, not yet checked.
@@ -47,10 +47,10 @@ impl StreamParams {
     /// When a parameter is out of range, or the labels are fewer than two.
     pub fn check(mut self) -> Result<StreamingSgd, Error> {
         if !(self.lambda > 0.0 && self.lambda.is_finite()) {
-            return Err(Error::parameter("lambda", self.lambda, "a finite number above 0"));
+            return Err(Error::parameter(Parameter::Lambda, self.lambda, "a finite number above 0"));
         }
         if self.batch == 0 {
-            return Err(Error::parameter("batch", 0, "1 or more"));
+            return Err(Error::parameter(Parameter::Batch, 0, "1 or more"));
         }
         if let Some(every) = self.hold_out.filter(|&every| every < 2) {
             return Err(Error::parameter("validate", every, "2 or more: every so-many-th row is held out"));

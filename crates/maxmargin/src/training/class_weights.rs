@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::data::{Label, Labels};
-use crate::error::{Error, listed, quoted};
+use crate::error::{Error, Parameter, listed, quoted};
 
 /// How much the rows of each class count. A row of a class of weight k is k rows.
 ///
@@ -46,7 +46,7 @@ impl FromStr for ClassWeights {
             Some((Label::new(label.trim()), weight.trim().parse().ok()?))
         };
         let refuse =
-            || Error::parameter("class-weights", quoted(text), "balanced, or label=weight with commas between");
+            || Error::parameter(Parameter::ClassWeights, quoted(text), "balanced, or label=weight with commas between");
         text.split(',').map(|part| one(part).ok_or_else(refuse)).collect::<Result<_, _>>().map(ClassWeights::Given)
     }
 }

@@ -7,7 +7,7 @@ use super::{Beginning, Training, TrainingParams};
 use crate::certificate::Evidence;
 use crate::certificate::joint::JointEvidence;
 use crate::control::Control;
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 use crate::kernel::KernelParams;
 use crate::model::{Machine, Model, network_errors};
 use crate::problem::{Bias, Loss, Penalty};
@@ -26,14 +26,18 @@ impl TrainingParams {
         let settings = &self.settings;
         if !(1..=MOST_LAYERS).contains(&settings.hidden.len()) {
             let found = format!("{} layers", settings.hidden.len());
-            return Err(Error::parameter("hidden", found, "1 to 16 layers; without one it is the solver logistic"));
+            return Err(Error::parameter(
+                Parameter::Hidden,
+                found,
+                "1 to 16 layers; without one it is the solver logistic",
+            ));
         }
         if let Some(units) = settings.hidden.iter().find(|units| !(1..=MOST_UNITS).contains(*units)) {
             let allowed = "from 1 to 65536 units a layer; without a hidden layer it is the solver logistic";
-            return Err(Error::parameter("hidden", units, allowed));
+            return Err(Error::parameter(Parameter::Hidden, units, allowed));
         }
         if !(1..=MOST_STARTS).contains(&settings.starts) {
-            return Err(Error::parameter("starts", settings.starts, "from 1 to 1000"));
+            return Err(Error::parameter(Parameter::Starts, settings.starts, "from 1 to 1000"));
         }
         Ok(())
     }

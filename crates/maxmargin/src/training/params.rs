@@ -2,7 +2,7 @@
 
 use super::{ClassWeights, Training};
 use crate::data::{Label, ScalingKind};
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 use crate::kernel::KernelParams;
 use crate::problem::{Bias, Loss, Norm, Penalty, Task};
 use crate::recipe::Multiclass;
@@ -107,18 +107,18 @@ impl TrainingParams {
         if let Some(tolerance) = settings.tolerance
             && !(tolerance > 0.0 && tolerance.is_finite())
         {
-            return Err(Error::parameter("tolerance", tolerance, "a finite number above 0"));
+            return Err(Error::parameter(Parameter::Tolerance, tolerance, "a finite number above 0"));
         }
         if let Some(gap) = settings.gap
             && !(gap > 0.0 && gap.is_finite())
         {
-            return Err(Error::parameter("gap", gap, "a finite number above 0"));
+            return Err(Error::parameter(Parameter::Gap, gap, "a finite number above 0"));
         }
         if settings.max_iterations == Some(0) {
-            return Err(Error::parameter("max-iterations", 0, "1 or more"));
+            return Err(Error::parameter(Parameter::MaxIterations, 0, "1 or more"));
         }
         if settings.batch == 0 {
-            return Err(Error::parameter("batch", 0, "1 or more"));
+            return Err(Error::parameter(Parameter::Batch, 0, "1 or more"));
         }
         settings.shrinkage.check()?;
         self.check_shape()?;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::error::Error;
+use crate::error::{Error, Parameter};
 
 /// How much of (FD.3) a scatter matrix gets that has too few rows to be trusted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl FromStr for Shrinkage {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let not = || Error::parameter("shrinkage", text, "from 0 to 1, or auto");
+        let not = || Error::parameter(Parameter::Shrinkage, text, "from 0 to 1, or auto");
         let shrinkage =
             if text == "auto" { Shrinkage::Auto } else { Shrinkage::Part(text.parse().map_err(|_| not())?) };
         shrinkage.check()?;
@@ -47,7 +47,7 @@ impl Shrinkage {
     pub fn check(self) -> Result<(), Error> {
         match self {
             Shrinkage::Part(part) if !(0.0..=1.0).contains(&part) => {
-                Err(Error::parameter("shrinkage", part, "from 0 to 1, or auto"))
+                Err(Error::parameter(Parameter::Shrinkage, part, "from 0 to 1, or auto"))
             }
             _ => Ok(()),
         }
