@@ -1,4 +1,5 @@
 //! Every formula of the code stands once in `docs/mathematics.md`, under a number that means nothing else.
+#![allow(clippy::unwrap_used)] // all of this file is tests
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
