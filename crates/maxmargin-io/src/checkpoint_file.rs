@@ -8,7 +8,10 @@
 //!                        { "state": "finished", "solver": "smo", "linear": true, "machine": { … } } ] } }
 //! tensors          numbers F64 [s], numbers.offsets U64 [p+1]      vectors of numbers, one after the other
 //!                  whole U64 [t], whole.offsets U64 [q+1]          vectors of whole numbers
+//!                  machines.text U8 [b]                            "machines", where it has more than 10,000 entries
 //! ```
+//!
+//! A header may have 100 MB at most, and 1,000 classes have 499,500 machines. So a long list of them is not in the header.
 //!
 //! Each machine takes its vectors off the front of the two lists, and at the end none is left:
 //!
@@ -50,8 +53,13 @@ const CHECKPOINT: Kind<'static> = Kind {
 struct Content {
     fingerprint: String,
     parameters: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     machines: Vec<State>,
 }
+
+/// The tensor with the list of machines that is too long for the header, and the most machines that the header has.
+const MACHINES: &str = "machines.text";
+const MOST_IN_HEADER: usize = 10_000;
 
 /// A machine without its vectors.
 #[derive(Serialize, Deserialize)]
@@ -177,10 +185,14 @@ pub fn checkpoint_to_bytes(checkpoint: &Checkpoint) -> Result<Vec<u8>, String> {
         });
     }
     let (fingerprint, parameters) = (checkpoint.fingerprint.clone(), checkpoint.parameters.clone());
-    let content = serde_json::to_string(&Content { fingerprint, parameters, machines })
-        .map_err(|error| format!("the checkpoint cannot be saved: {error}"))?;
+    let fail = |error: serde_json::Error| format!("the checkpoint cannot be saved: {error}");
     let mut tensors = Vec::from(numbers.tensors("numbers", "numbers.offsets"));
     tensors.extend(whole.tensors("whole", "whole.offsets"));
+    if machines.len() > MOST_IN_HEADER {
+        let text = serde_json::to_vec(&std::mem::take(&mut machines)).map_err(fail)?;
+        tensors.push(Tensor::of_bytes(MACHINES, text));
+    }
+    let content = serde_json::to_string(&Content { fingerprint, parameters, machines }).map_err(fail)?;
     container::to_bytes(&CHECKPOINT, content, &tensors)
 }
 
@@ -196,7 +208,11 @@ fn add_by_row(whole: &mut Pieces<u64>, numbers: &mut Pieces<f64>, by_row: &ByRow
 pub fn checkpoint_from_bytes(bytes: &[u8], name: &str) -> Result<Checkpoint, Error> {
     let damaged = |what: String| container::damaged(&CHECKPOINT, name, &what);
     let (json, tensors) = container::from_bytes(&CHECKPOINT, bytes, name)?;
-    let content: Content = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
+    let mut content: Content = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
+    if content.machines.is_empty() && tensors.shape(MACHINES).is_some() {
+        let text: Vec<u8> = tensors.numbers(MACHINES, None).map_err(damaged)?;
+        content.machines = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+    }
     let machines = states(content.machines, &tensors).map_err(damaged)?;
     Ok(Checkpoint { fingerprint: content.fingerprint, parameters: content.parameters, machines })
 }
@@ -327,6 +343,29 @@ mod tests {
         assert!(load(1 << 44).is_ok());
         assert!(load((1 << 44) + 1).unwrap_err().to_string().ends_with("it claims 17592186044417 iterations"));
         assert!(load(u64::MAX).is_err());
+    }
+
+    #[test]
+    fn a_checkpoint_of_more_machines_than_a_header_holds_is_saved_and_loaded() {
+        for count in [MOST_IN_HEADER, MOST_IN_HEADER + 1, 3 * MOST_IN_HEADER] {
+            let state = |k: usize| match k % 2 {
+                0 => MachineState::Untouched { alpha: ByRow::default(), point: None },
+                _ => checkpoint(k as u64).machines.remove(0),
+            };
+            let machines: Vec<MachineState> = (0..count).map(state).collect();
+            let bytes = checkpoint_to_bytes(&Checkpoint { machines, ..checkpoint(7) }).unwrap();
+            let header = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+            assert!(count == MOST_IN_HEADER || header < 2000, "a header of {header} bytes");
+            let loaded = checkpoint_from_bytes(&bytes, "t").unwrap();
+            assert_eq!(loaded.machines.len(), count);
+            for (k, state) in loaded.machines.iter().enumerate() {
+                match state {
+                    MachineState::Running { snapshot, .. } => assert_eq!(snapshot.iterations, k as u64),
+                    _ => assert!(k % 2 == 0, "machine {k}"),
+                }
+            }
+            assert_eq!(checkpoint_to_bytes(&loaded).unwrap(), bytes);
+        }
     }
 
     #[test]
