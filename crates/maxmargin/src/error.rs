@@ -151,6 +151,16 @@ pub enum Error {
         /// Bytes granted.
         budget: u64,
     },
+    /// The work needs memory that the system does not give.
+    #[error("{what} needs {} of memory, which the system refuses", bytes(*.need))]
+    Refused {
+        /// What needs it.
+        what: String,
+        /// Bytes needed.
+        need: u64,
+        /// The way out.
+        help: String,
+    },
 }
 
 impl Error {
@@ -175,7 +185,7 @@ impl Error {
             Error::Parameter { parameter, allowed, .. } => {
                 format!("give {} a value that is {allowed}", name(*parameter))
             }
-            Error::Combination { help, .. } | Error::Data { help, .. } => help.clone(),
+            Error::Combination { help, .. } | Error::Data { help, .. } | Error::Refused { help, .. } => help.clone(),
             Error::NotFinite { .. } => "leave the row out, or fill the value in (with the column's mean, say)".into(),
             Error::Shape { .. } => "give both sides the same size".into(),
             Error::NotSeparable { through_origin: true, .. } => {

@@ -66,6 +66,7 @@ pub mod provenance;
 pub mod recipe;
 mod relay;
 pub mod review;
+mod room;
 mod simd;
 pub mod solver;
 pub mod stream;

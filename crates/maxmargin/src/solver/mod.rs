@@ -69,6 +69,7 @@ pub use crate::problem::{Decision, Solution};
 use crate::problem::{DualProblem, FromNu, MarginProblem, Recovered};
 use crate::provenance::Note;
 pub use crate::provenance::SolverKind;
+use crate::room::check_room;
 pub(crate) use block_smo::{OF_ENDING, WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
 pub(crate) use chunks::solve_by_chunks;
@@ -199,15 +200,13 @@ fn makes_a_network(kind: SolverKind) -> Error {
     }
 }
 
-/// Checks that what a solver needs is within the budget.
+/// Checks that what a solver needs is within the budget, and that the system has it.
 ///
 /// # Errors
 /// When it is not.
 fn within_memory(kind: SolverKind, need: u64, budget: u64) -> Result<(), Error> {
-    if need <= budget {
-        return Ok(());
-    }
-    Err(Error::Memory { what: format!("the solver {}", kind.name()), need, budget })
+    let help = "use a machine with more memory, give fewer rows or columns, or choose the solver smo, which works in little memory";
+    check_room(|| format!("the solver {}", kind.name()), need, budget, help)
 }
 
 /// Solves a problem by the algorithm named, from scratch.

@@ -34,6 +34,7 @@ use crate::problem::{Bias, FromNu, Loss, Task};
 use crate::provenance::{Choice, Note, Origin, Provenance};
 use crate::recipe::{Pairing, Recipe, RowAnswers, row_weights, targets};
 use crate::relay::MachineControl;
+use crate::room::check_room;
 use crate::solver::{self, Settings, SolverKind, Start};
 use crate::workers::Workers;
 use assembly::{Trained, assemble, assemble_kept};
@@ -49,6 +50,14 @@ use verdict::{in_units, settle};
 
 /// How often machines are trained at most: those that had too little time go on with what others have left to them.
 const MOST_ROUNDS: usize = 4;
+
+/// Vectors of one number a column that the centre of a ball takes at once: its own, two sums of a pass over the rows, and the model's.
+const VECTORS_OF_CENTRE: u64 = 4;
+
+/// What a machine takes until the model is made: its own place, its state, its pairing, its number and its solver, and about 100 bytes for
+/// the support vectors of few rows.
+const BYTES_OF_MACHINE: u64 =
+    (size_of::<Machine>() + size_of::<MachineState>() + size_of::<Pairing>() + size_of::<usize>() + 100) as u64;
 
 /// Checked parameters.
 #[derive(Clone, Debug)]
@@ -160,23 +169,22 @@ impl Training {
         let targets = params.task.is_regression().then(|| targets(data)).transpose()?;
         if params.scaling != ScalingKind::None {
             let (need, budget) = (Scaling::bytes_to_learn(data.columns()), params.settings.memory);
-            if need > budget {
-                return Err(Error::Memory { what: format!("to scale {} columns", data.columns()), need, budget });
-            }
+            check_room(
+                || format!("to scale {} columns", data.columns()),
+                need,
+                budget,
+                "scale no columns, or give fewer",
+            )?;
         }
         let scaling = (params.scaling != ScalingKind::None).then(|| Scaling::learn(params.scaling, data.matrix()));
         let matrix = match &scaling {
             Some(scaling) => scaling.apply(data.matrix())?,
             None => data.matrix().clone(),
         };
-        if let (Task::Svdd { .. }, KernelParams::Linear) = (params.task, &params.kernel)
-            && 8 * data.columns() as u64 > params.settings.memory
-        {
-            return Err(Error::Memory {
-                what: format!("a centre with {} columns", data.columns()),
-                need: 8 * data.columns() as u64,
-                budget: params.settings.memory,
-            });
+        if let (Task::Svdd { .. }, KernelParams::Linear) = (params.task, &params.kernel) {
+            let need = VECTORS_OF_CENTRE * 8 * data.columns() as u64;
+            let help = "choose the kernel rbf with a number as gamma, whose memory follows the entries of the rows";
+            check_room(|| format!("a centre with {} columns", data.columns()), need, params.settings.memory, help)?;
         }
         let kernel = params.kernel.check_weighted(&matrix, data.weights())?;
         if kernel.is_precomputed() && (params.bias == Bias::Folded || scaling.is_some()) {
@@ -204,6 +212,7 @@ impl Training {
             Err(unfinished) => return Ok(unfinished),
         };
         let classes = if targets.is_some() { &[] } else { labels.classes() };
+        self.check_machines(&recipe, classes.len())?;
         let pairings = recipe.pairings(classes.len());
         let mut answers = RowAnswers {
             classes: labels.classes().len(),
@@ -306,6 +315,19 @@ impl Training {
         let found = Training { params, loss: self.loss }.fit_from(data, Beginning::Scratch, workers, control)?;
         let is_done = found.stop() == Stop::Converged;
         Ok(if is_done { Ok(found.machines().iter().map(|machine| machine.cost).collect()) } else { Err(found) })
+    }
+
+    /// Checks that there is memory for all machines, which are as many as classes or as pairs of them.
+    ///
+    /// # Errors
+    /// When there is not.
+    fn check_machines(&self, recipe: &Recipe, classes: usize) -> Result<(), Error> {
+        let machines = recipe.multiclass.machines(classes.max(2)).unwrap_or(usize::MAX) as u64;
+        let need = machines.saturating_mul(BYTES_OF_MACHINE);
+        let help = "choose multiclass ovr, which makes one machine for each class, or leave out classes of few rows";
+        let what = || format!("{machines} machines for {classes} classes");
+        // Two classes of any number of rows are one machine.
+        check_room(what, need, self.params.settings.memory.max(BYTES_OF_MACHINE), help)
     }
 
     /// Some rows of data to train on by themselves, as for a fold: of a table of kernel values their columns only.
