@@ -14,7 +14,7 @@ use crate::kernel::mercer_check;
 use crate::problem::{self, Bias, Coupling, Decision, Loss, ManyRows, MarginProblem, Norm, Pulls, RowLoss, Solution};
 pub use l1::ColumnCounts;
 pub(crate) use of_weights::dual_point;
-pub(crate) use tighten::{best_bias, tighten};
+pub(crate) use tighten::{best_bias, best_constant, tighten};
 
 /// How good a solution of a convex problem is.
 ///

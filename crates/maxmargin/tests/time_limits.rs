@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::{Gamma, KernelParams};
+use maxmargin::solver::SolverKind;
+use maxmargin::training::Penalty;
 use maxmargin::{
     Beginning, Checkpoint, CheckpointControl, Control, Model, Progress, Stop, TrainingParams, Unattended, Work, Workers,
 };
@@ -189,5 +191,41 @@ fn a_fit_that_a_limit_broke_off_goes_on_from_its_checkpoint_to_the_same_bits() {
         let beginning = Beginning::Checkpoint(control.kept.unwrap());
         let continued = training.fit_from(&data, beginning, &workers, &mut Unattended).unwrap();
         assert_eq!(continued.machines()[0].coefficients, at_once.machines()[0].coefficients, "limit {limit:e}");
+    }
+}
+
+/// No time at all.
+struct NoTime;
+
+impl Control for NoTime {
+    fn poll(&mut self, _: Progress) -> ControlFlow<Stop> {
+        ControlFlow::Break(Stop::TimeLimit)
+    }
+
+    fn spent(&self) -> Option<f64> {
+        Some(1.0)
+    }
+}
+
+#[test]
+fn a_nu_and_the_solver_smo_leave_the_solution_of_few_rows_and_no_constant_where_there_is_no_time() {
+    let data = data(3).select_rows(&(0..ROWS * CLASSES).filter(|row| row % CLASSES < 2).collect::<Vec<_>>());
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(2.0) };
+    for (solver, penalty) in [
+        (None, Penalty::Nu(0.6)),
+        (Some(SolverKind::Smo), Penalty::Nu(0.6)),
+        (Some(SolverKind::Smo), Penalty::C(1.0)),
+        (None, Penalty::C(1.0)),
+    ] {
+        let params = TrainingParams { kernel: kernel.clone(), penalty, solver, ..TrainingParams::default() };
+        let model = params.check().unwrap().fit(&data, &Workers::none(), &mut NoTime).unwrap();
+        let (machine, what) = (&model.machines()[0], format!("{solver:?}, {penalty:?}"));
+        assert_eq!(model.stop(), Stop::TimeLimit, "{what}");
+        assert!(
+            machine.notes.iter().any(|note| note.contains("this is the solution of")),
+            "{what}: {:?}",
+            machine.notes
+        );
+        assert!(5 * machine.training_errors < 2 * data.rows(), "{what}: {} errors", machine.training_errors);
     }
 }

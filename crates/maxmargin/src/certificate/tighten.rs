@@ -13,6 +13,8 @@
 //! t = 2 / (u₊ − u₋),   b′ = −t (u₊ + u₋) / 2,   u₊ = min over y = 1 of Σ c_i k(x_i, x),   u₋ = max over y = −1          (C.7)
 //! ```
 
+use std::ops::Range;
+
 use crate::problem::{Bias, Decision, MarginProblem, RowLoss, Solution};
 
 /// Steps of the search for t. Each keeps two thirds of the interval, so that 60 leave 3e-11 of it.
@@ -20,6 +22,9 @@ const STEPS_OF_SCALE: usize = 60;
 
 /// Steps of the search for b. Each halves the interval.
 const STEPS_OF_BIAS: usize = 120;
+
+/// Rows whose slopes one thread adds up at a time.
+const ROWS_A_CHUNK: usize = 8192;
 
 /// The largest t that is tried. A solution that would need more is far from its optimum and has to be searched on.
 const LARGEST_SCALE: f64 = 2.0;
@@ -94,19 +99,37 @@ fn highest(mut low: f64, mut high: f64, function: impl Fn(f64) -> f64) -> f64 {
 
 /// The b that minimises `qb + Σ C_i ℓ(u_i + b, t_i)`: the slope changes sign there.
 pub(crate) fn best_bias(problem: &MarginProblem<'_>, sums: &[f64]) -> f64 {
-    let (loss, costs, targets) = (problem.row_loss(), problem.costs(), problem.targets());
-    let slope = |b: f64| {
-        let rows = (0..sums.len()).map(|i| loss.slope(targets[i], costs[i], sums[i] + b));
-        problem.pull_on_bias() + rows.sum::<f64>()
-    };
+    let (loss, costs, targets, pull) = (problem.row_loss(), problem.costs(), problem.targets(), problem.pull_on_bias());
     let wanted = |i: usize| if loss == RowLoss::OneClass { -sums[i] } else { targets[i] - sums[i] };
-    let (mut low, mut high) = (0..sums.len())
+    let ends = (0..sums.len())
         .map(wanted)
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), b| (low.min(b), high.max(b)));
+    least_bias(ends, |b| {
+        let of_rows = |rows: Range<usize>| rows.map(|i| loss.slope(targets[i], costs[i], sums[i] + b)).sum::<f64>();
+        pull + problem.workers().map_chunks(sums.len(), ROWS_A_CHUNK, of_rows).iter().sum::<f64>()
+    })
+}
+
+/// [`best_bias`] of the function that is b everywhere. Two classes are two rows, whose costs are those of all rows of a class.
+pub(crate) fn best_constant(problem: &MarginProblem<'_>) -> f64 {
+    if !problem.task().is_classification() {
+        return best_bias(problem, &vec![0.0; problem.len()]);
+    }
+    let rows = || problem.signs().iter().zip(problem.costs());
+    let [plus, minus] = [1.0, -1.0].map(|sign| rows().filter(|(own, _)| **own == sign).map(|(_, cost)| cost).sum());
+    let loss = problem.row_loss();
+    least_bias((-1.0, 1.0), |b| loss.slope(1.0, plus, b) + loss.slope(-1.0, minus, b))
+}
+
+/// Where the slope of a convex function changes its sign, between these ends and a little beyond.
+fn least_bias((low, high): (f64, f64), slope: impl Fn(f64) -> f64) -> f64 {
     let spare = 1.0 + (high - low).abs();
-    (low, high) = (low - spare, high + spare);
+    let (mut low, mut high) = (low - spare, high + spare);
     for _ in 0..STEPS_OF_BIAS {
         let middle = 0.5 * (low + high);
+        if middle == low || middle == high {
+            break;
+        }
         if slope(middle) < 0.0 { low = middle } else { high = middle }
     }
     0.5 * (low + high)

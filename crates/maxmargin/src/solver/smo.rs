@@ -36,8 +36,8 @@ use std::ops::ControlFlow;
 use super::cache::RowCache;
 use super::drift::Drift;
 use super::start::{Snapshot, SnapshotControl, Start, feasible, poll_keeping};
-use super::{Settings, Solution};
-use crate::control::{Control, Progress, Stop, Unkept};
+use super::{OF_ENDING, Settings, Solution};
+use crate::control::{Control, Progress, Stop, Unkept, Work};
 use crate::problem::{Coupling, DualProblem, MarginProblem, pair_curvature};
 
 /// Bytes that it needs without any row being kept.
@@ -89,14 +89,19 @@ pub(super) fn solve_dual_from(
         Start::Snapshot(snapshot) => walk = state.restore(snapshot).unwrap_or_default(),
     }
     let Walk { mut iterations, mut polish_until, mut gained } = walk;
-    let mut gap = None;
+    let (mut gap, mut support) = (None, 0.0);
     let stop = loop {
         let choice = state.select();
         let violation = choice.as_ref().map_or(0.0, |choice| choice.violation);
         if iterations.is_multiple_of(GAP_EVERY) {
             gap = Some(problem.gap(&state.alpha, &state.gradient)).filter(|gap| gap.is_finite());
+            support = state.alpha.iter().filter(|&&alpha| alpha > 0.0).count() as f64;
         }
-        let progress = Progress { iteration: iterations, violation: Some(violation), gap, ..Progress::default() };
+        let rows = problem.len() as f64;
+        // What a step adds to the support vectors is in the end to come.
+        let to_end = OF_ENDING * (support + (2 * iterations.min(GAP_EVERY)) as f64).min(rows) * rows;
+        let work = Work { done: iterations as f64 * rows, to_end };
+        let progress = Progress { iteration: iterations, violation: Some(violation), gap, work, ..Progress::default() };
         let snapshot = || state.snapshot(Walk { iterations, polish_until, gained });
         if let ControlFlow::Break(stop) = poll_keeping(control, progress, snapshot) {
             break stop;
@@ -156,6 +161,8 @@ struct State<'a> {
     problem: &'a DualProblem<'a>,
     cache: RowCache,
     diagonal: Vec<f64>,
+    /// The curvature that a smaller one is taken for.
+    least_curvature: f64,
     alpha: Vec<f64>,
     gradient: Vec<f64>,
     objective: f64,
@@ -184,7 +191,9 @@ impl<'a> State<'a> {
         let objective = problem.objective(&alpha, &gradient);
         let diagonal = problem.diagonal();
         let drift = Drift::new(&diagonal, &gradient);
-        State { problem, cache, diagonal, alpha, gradient, objective, drift }
+        let largest = diagonal.iter().copied().fold(0.0, f64::max);
+        let least_curvature = TINY * largest.clamp(f64::MIN_POSITIVE, 1.0);
+        State { problem, cache, diagonal, least_curvature, alpha, gradient, objective, drift }
     }
 
     /// Moves from the problem's start to another point, with one kernel row for each α that differs.
@@ -280,7 +289,7 @@ impl<'a> State<'a> {
             let slope = most - value;
             if slope > 0.0 {
                 let curvature = self.diagonal[i] + self.diagonal[k] - 2.0 * row[k];
-                let gain = slope * slope / curvature.max(TINY);
+                let gain = slope * slope / curvature.max(self.least_curvature);
                 if gain > best {
                     (j, best) = (k, gain);
                 }
@@ -303,7 +312,7 @@ impl<'a> State<'a> {
         for (k, curvature) in diagonal.iter().enumerate() {
             let pull = pull(k);
             violation = violation.max(pull.abs());
-            let gain = pull * pull / curvature.max(TINY);
+            let gain = pull * pull / curvature.max(self.least_curvature);
             if gain > best {
                 (i, best) = (k, gain);
             }
@@ -463,5 +472,5 @@ const STALL_WINDOW: u64 = 20_000;
 /// A change of the gradient from which on a search has no end: the squares of larger numbers leave the range of f64.
 const HUGE: f64 = 1e100;
 
-/// Replaces a curvature of 0 or below, so that such a pair is chosen first.
+/// Stands for a curvature that is 0 or below, so that such a pair is chosen first; where all kernel values are small, this part of them.
 const TINY: f64 = 1e-12;

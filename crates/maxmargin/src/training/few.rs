@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::finish::evidence_of;
 use super::ledger::Booked;
 use super::verdict::in_units;
-use crate::certificate::{Evidence, best_bias, training_errors};
+use crate::certificate::{Evidence, best_bias, best_constant, training_errors};
 use crate::control::{Control, Progress, Stop, Work};
 use crate::problem::{Bias, MarginProblem, Norm};
 use crate::provenance::Note;
@@ -47,7 +47,7 @@ pub(super) fn begin(
     control: &mut Booked<'_>,
 ) -> Start {
     let (all, most) = (problem.len(), FEW_ROWS.min(problem.len() / ONE_OF));
-    if kind != SolverKind::BlockSmo || all <= solver::WHOLE_ROWS || !has_part(problem) {
+    if kind != SolverKind::BlockSmo || all <= solver::WHOLE_ROWS || !has_part(problem) || problem.nu().is_some() {
         return Start::Scratch;
     }
     let end_of = |rows: f64| solver::OF_ENDING * rows * all as f64;
@@ -98,7 +98,9 @@ pub(super) fn stand_in(
         Decision::Linear { weights, .. } => is_zero(weights),
         Decision::Expansion { coefficients, .. } => is_zero(coefficients),
     };
-    if solution.stop != Stop::TimeLimit || !found_nothing || !has_part(problem) {
+    // With ν a search begins at a point that is not 0, and says as little.
+    let is_untouched = problem.nu().is_some() && solution.iterations == 0;
+    if solution.stop != Stop::TimeLimit || !(found_nothing || is_untouched) || !has_part(problem) {
         return solution;
     }
     let (solver, rows, most) = match kind {
@@ -107,10 +109,10 @@ pub(super) fn stand_in(
             let rows = LINEAR_ENTRIES / (matrix.entries() / matrix.rows().max(1)).max(1);
             (SolverKind::DualAscent, rows.clamp(KERNEL_ROWS, LINEAR_ROWS), SWEEPS)
         }
-        SolverKind::BlockSmo => {
+        SolverKind::BlockSmo | SolverKind::Smo => {
             let values = solver::OF_ENDING * problem.len() as f64;
             let rows = control.work_left().map_or(KERNEL_ROWS, |left| (left / values) as usize);
-            (kind, rows.clamp(LEAST_ROWS, KERNEL_ROWS), STEPS)
+            (SolverKind::BlockSmo, rows.clamp(LEAST_ROWS, KERNEL_ROWS), STEPS)
         }
         _ => return solution,
     };
@@ -131,7 +133,8 @@ pub(super) fn stand_in(
     let mut notes = solution.notes;
     notes.push(Note::OfFewRows { rows: places.len() });
     let alpha = found.alpha.map(|alpha| of_whole(problem, &places, &alpha));
-    Solution { decision, alpha, decision_values: None, notes, ..solution }
+    // A C or an ε that a ν came to on these rows is that of all.
+    Solution { decision, alpha, decision_values: None, from_nu: found.from_nu, notes, ..solution }
 }
 
 /// Whether a search was broken off.
@@ -177,7 +180,7 @@ pub(super) fn prefer_constant(
 ) {
     let Some(found) = evidence.certificate().filter(|_| has_constant(problem)) else { return };
     let none = vec![0.0; problem.len()];
-    let bias = if problem.bias() == Bias::Explicit { best_bias(problem, &none) } else { 0.0 };
+    let bias = if problem.bias() == Bias::Explicit { best_constant(problem) } else { 0.0 };
     let (loss, targets, costs) = (problem.row_loss(), problem.targets(), problem.costs());
     let constant: f64 = (0..problem.len()).map(|i| costs[i] * loss.value(targets[i], bias)).sum();
     let errors_of = |values: &[f64]| training_errors(problem, values);
@@ -203,7 +206,7 @@ pub(super) fn prefer_constant(
 /// Whether some rows of a problem are a problem of the same kind.
 fn has_part(problem: &MarginProblem<'_>) -> bool {
     let is_usual = problem.penalised() && problem.norm() == Norm::L2;
-    is_usual && problem.nu().is_none() && problem.pull_on_bias() == 0.0 && !problem.hard()
+    is_usual && problem.pull_on_bias() == 0.0 && !problem.hard()
 }
 
 /// Places of at most this many of all rows, evenly spread.
