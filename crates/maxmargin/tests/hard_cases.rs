@@ -271,3 +271,98 @@ fn a_nu_on_rows_that_hardly_differ_is_found_to_the_tolerance() {
         assert!(certificate.violation <= 1e-3, "nu {nu}: {}", certificate.violation);
     }
 }
+
+/// Rows of few points on circles, with numbers to learn.
+fn numbers_at(rows: usize, point: impl Fn(f64) -> Vec<f64>, target: impl Fn(f64) -> f64) -> Dataset {
+    let values: Vec<f64> = (0..rows).flat_map(|i| point(i as f64)).collect();
+    let labels = Labels::new((0..rows).map(|i| Label::new(target(i as f64).to_string())));
+    Dataset::new(Matrix::dense(rows, values.len() / rows, values).unwrap(), labels).unwrap()
+}
+
+fn fit(data: &Dataset, params: TrainingParams) -> maxmargin::Model {
+    params.check().unwrap().fit(data, &Workers::none(), &mut maxmargin::Unattended).unwrap()
+}
+
+#[test]
+fn a_nu_regression_with_equal_rows_and_a_large_c_has_no_tube_where_nu_asks_for_none() {
+    for points in [4.0, 6.0, 9.0] {
+        let place = |i: f64| (7.0 * i) % points;
+        let point = |i: f64| {
+            let p = place(i);
+            vec![100.0 + (1.7 * p).sin(), (2.3 * p).cos(), (0.9 * p + 1.0).sin()]
+        };
+        let data = numbers_at(31, point, |i| 3.0 * (2.1 * place(i)).sin());
+        for (gamma, cost) in [(0.1, 163_000.0), (1.0, 163_000.0), (0.3, 1e7)] {
+            let task = Task::NuRegression { nu: 0.242 };
+            let params =
+                TrainingParams { task, kernel: rbf(gamma), penalty: Penalty::C(cost), ..TrainingParams::default() };
+            let model = fit(&data, params);
+            let (machine, what) = (&model.machines()[0], format!("{points} points, gamma {gamma}, C {cost}"));
+            let found = machine.evidence.certificate().unwrap();
+            assert_eq!((model.stop(), machine.epsilon), (Stop::Converged, Some(0.0)), "{what}: {found:?}");
+            assert!(found.relative_gap < 1e-6 && machine.iterations < 100_000, "{what}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_nu_that_asks_for_a_tube_gets_one() {
+    let data = numbers_at(40, |i| vec![(1.7 * i).sin(), (2.3 * i).cos()], |i| (3.1 * i).sin());
+    let task = Task::NuRegression { nu: 0.3 };
+    let model = fit(&data, TrainingParams { task, kernel: rbf(0.1), ..TrainingParams::default() });
+    assert_eq!(model.stop(), Stop::Converged);
+    assert!(model.machines()[0].epsilon.unwrap() > 0.1);
+}
+
+#[test]
+fn a_nu_at_which_classes_have_no_margin_is_given_up_soon() {
+    let values: Vec<f64> = (0..90).map(|i| 2.0 * (1.7 * f64::from(i)).sin()).collect();
+    let labels = Labels::new((0..90).map(|i| Label::new(if (5.3 * f64::from(i)).sin() > 0.0 { "a" } else { "b" })));
+    let data = Dataset::new(Matrix::dense(90, 1, values).unwrap(), labels).unwrap();
+    for (kernel, nu) in [(rbf(2e-4), 0.335), (rbf(0.1), 0.2), (rbf(1e-3), 0.1), (KernelParams::Linear, 0.2)] {
+        let model = fit(
+            &data,
+            TrainingParams { kernel: kernel.clone(), penalty: Penalty::Nu(nu), ..TrainingParams::default() },
+        );
+        let machine = &model.machines()[0];
+        let what = format!("{kernel:?}, nu {nu}: {} steps, {:?}", machine.iterations, machine.notes);
+        assert_eq!(model.stop(), Stop::Stalled, "{what}");
+        assert!(machine.notes.iter().any(|note| note.contains("leave no margin")), "{what}");
+        assert!(machine.iterations < 100_000, "{what}");
+    }
+}
+
+#[test]
+fn targets_that_differ_by_little_beside_their_size_are_learnt() {
+    let point = |i: f64| vec![(1.7 * i).sin(), (2.3 * i).cos()];
+    for size in [1e-8, 1e-10, 1e-12, 0.0] {
+        let data = numbers_at(40, point, |i| 1e4 + size * (3.1 * i).sin());
+        for kernel in [rbf(0.5), KernelParams::Linear] {
+            for (task, cost) in [
+                (Task::NuRegression { nu: 0.3 }, 1.0),
+                (Task::NuRegression { nu: 0.7 }, 1e5),
+                (Task::Regression { epsilon: 0.1 * size }, 1e-3),
+                (Task::Regression { epsilon: 0.0 }, 1.0),
+            ] {
+                let params = TrainingParams {
+                    task,
+                    kernel: kernel.clone(),
+                    penalty: Penalty::C(cost),
+                    ..TrainingParams::default()
+                };
+                let model = fit(&data, params);
+                let machine = &model.machines()[0];
+                let what = format!("{size:e}, {kernel:?}, {task:?}, {}: {:?}", model.stop().name(), machine.evidence);
+                assert!(machine.iterations < 1_000_000, "{what}, {} steps", machine.iterations);
+                let at_limit = machine.notes.iter().any(|note| note.contains("limits of double precision"));
+                let found = machine.evidence.certificate().unwrap();
+                // At the limits the whole objective is what the targets are rounded by.
+                assert!(
+                    !at_limit || found.primal <= 40.0 * cost * 1e4 * 8.0 * f64::EPSILON || found.relative_gap < 1e-7,
+                    "{what}"
+                );
+                assert!(size > 1e-12 || model.stop() == Stop::Converged, "{what}");
+            }
+        }
+    }
+}

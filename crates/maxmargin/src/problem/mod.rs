@@ -25,7 +25,7 @@ pub use loss::Loss;
 pub(crate) use many_rows::{ManyRows, Pulls};
 pub use margin::{Bias, MarginParts, MarginProblem};
 pub use margin_dual::FromNu;
-pub(crate) use margin_dual::Recovered;
+pub(crate) use margin_dual::{Recovered, is_rounding};
 pub use norm::Norm;
 pub(crate) use norm::{dual_point, largest_product};
 pub use penalty::Penalty;

@@ -36,6 +36,11 @@ pub enum Note {
     },
     /// The optimum of one class is 0, and what was found is 0 up to rounding.
     NothingParts,
+    /// What is left of a regression's objective is what its targets are rounded by.
+    RoundedTargets {
+        /// What is left.
+        objective: f64,
+    },
     /// Rounding of kernel values shows in the decision values.
     Rounding(MoreDigits),
     /// The kernel was tried on some of the rows, and assumed to be one on all of them.
@@ -188,7 +193,7 @@ impl Note {
 
     /// Whether it says that a solution is as good as the arithmetic allows.
     pub fn is_at_limit(&self) -> bool {
-        matches!(self, Note::AtLimit { .. } | Note::NothingParts)
+        matches!(self, Note::AtLimit { .. } | Note::NothingParts | Note::RoundedTargets { .. })
     }
 }
 
@@ -212,6 +217,11 @@ impl fmt::Display for Note {
                 f,
                 "converged to the limits of double precision: the rows lie around 0, so nothing parts them from it and the \
                  optimum is 0; choose the kernel rbf, or a smaller nu"
+            ),
+            Note::RoundedTargets { objective } => write!(
+                f,
+                "converged to the limits of double precision: the objective of {objective:.1e} is what the targets are rounded \
+                 by; subtract from all targets what they have in common, and they keep more digits"
             ),
             Note::Rounding(done) => {
                 write!(f, "rounding of the kernel values shows in the decision values, so ")?;

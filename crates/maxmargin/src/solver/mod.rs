@@ -46,6 +46,7 @@ mod line_search;
 mod logistic;
 mod mlp;
 mod newton;
+mod no_tube;
 mod perceptron;
 mod preconditioner;
 mod primal_newton;
@@ -245,15 +246,30 @@ fn solve_supported(
     start: Start,
     control: &mut dyn SnapshotControl,
 ) -> Result<Solution, Error> {
-    let SolverFacts { solve, beginnings, .. } = kind.facts();
-    let solve = solve.ok_or_else(|| makes_a_network(kind))?;
-    let ignored = matches!(start, Start::Alpha(_)) && !beginnings.alpha
-        || matches!(start, Start::Weights { .. }) && !beginnings.weights;
-    let mut solution = solve(problem, settings, start, control);
+    let Beginnings { alpha, weights, .. } = kind.facts().beginnings;
+    let ignored =
+        matches!(start, Start::Alpha(_)) && !alpha || matches!(start, Start::Weights { .. }) && !weights;
+    let mut solution = if problem.nu().is_some() && problem.task().is_regression() {
+        no_tube::solve(kind, problem, settings, start, control)?
+    } else {
+        search(kind, problem, settings, start, control)?
+    };
     if ignored {
         solution.notes.push(Note::NoWarmStart { solver: kind });
     }
     Ok(solution)
+}
+
+/// One search by the algorithm named, of a problem that it supports.
+fn search(
+    kind: SolverKind,
+    problem: &MarginProblem<'_>,
+    settings: &Settings,
+    start: Start,
+    control: &mut dyn SnapshotControl,
+) -> Result<Solution, Error> {
+    let solve = kind.facts().solve.ok_or_else(|| makes_a_network(kind))?;
+    Ok(solve(problem, settings, start, control))
 }
 
 /// How many problems over the same rows, like this one, a solver takes at a time: 1 where it gains nothing from more.

@@ -135,7 +135,7 @@ pub(super) fn settle<'a>(
         }
         if !matches!(solution.stop, Stop::Converged | Stop::Stalled) {
             if solution.stop == Stop::IterationLimit && is_nothing(asked, &solution, found) {
-                solution.stop = at_limit(&mut solution, found);
+                solution.stop = at_limit(asked, &mut solution, found);
             }
             break;
         }
@@ -153,7 +153,7 @@ pub(super) fn settle<'a>(
         let goal: Settings = finer_goal.take().unwrap_or_else(|| in_units(settings, &problem));
         let is_exact = exact(problem.nu().is_none(), &goal);
         if solution.stop == Stop::Stalled || is_exact {
-            solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
+            solution.stop = if is_at_limit { at_limit(asked, &mut solution, found) } else { Stop::Stalled };
             break;
         }
         let goal = if has_nu { finer_of_nu(goal, found, &bounds) } else { finer(goal, kind) };
@@ -194,9 +194,9 @@ pub(super) fn settle<'a>(
         && !Bounds::of(kind, own.as_ref().unwrap_or(&problem), settings).are_met(found)
         && !solution.notes.iter().any(Note::is_at_limit)
     {
-        let is_at_limit =
-            found.relative_gap <= LIMIT_GAP || is_nothing(own.as_ref().unwrap_or(&problem), &solution, found);
-        solution.stop = if is_at_limit { at_limit(&mut solution, found) } else { Stop::Stalled };
+        let asked = own.as_ref().unwrap_or(&problem);
+        let is_at_limit = found.relative_gap <= LIMIT_GAP || is_nothing(asked, &solution, found);
+        solution.stop = if is_at_limit { at_limit(asked, &mut solution, found) } else { Stop::Stalled };
     }
     if solution.stop == Stop::Stalled
         && !is_named
@@ -309,29 +309,46 @@ pub(super) fn settle_joint(
 }
 
 /// Notes that a solution is at the limits.
-fn at_limit(solution: &mut Solution, found: &Certificate) -> Stop {
-    let Certificate { relative_gap, violation, .. } = *found;
-    solution.notes.push(if relative_gap > LIMIT_GAP {
-        Note::NothingParts // (VE.2)
-    } else {
+fn at_limit(problem: &MarginProblem<'_>, solution: &mut Solution, found: &Certificate) -> Stop {
+    let Certificate { primal, relative_gap, violation, .. } = *found;
+    solution.notes.push(if relative_gap <= LIMIT_GAP {
         Note::AtLimit { relative_gap, violation }
+    } else if problem.task().is_regression() {
+        Note::RoundedTargets { objective: primal } // (VE.3)
+    } else {
+        Note::NothingParts // (VE.2)
     });
     Stop::Converged
 }
 
-/// Whether the objective of one class is nothing but rounding: rows around the origin, whose weights cancel out
+/// Whether the objective is nothing but rounding: of one class, whose rows lie around the origin and whose weights cancel out
 ///
 /// ```text
 /// |primal|, gap ≤ 1e-12 · ½ (Σ |c_i| ‖φ(x_i)‖)²,   which is ½‖w‖² as large as it could be                       (VE.2)
 /// ```
 ///
+/// and of a regression, whose targets are met as well as numbers of their size can be
+///
+/// ```text
+/// |primal|, gap ≤ Σ C_i ℓ(t_i, (1 ± 8 ε) t_i)                                                                 (VE.3)
+/// ```
+///
 /// Then the optimum is 0, of which no gap is a small part.
 fn is_nothing(problem: &MarginProblem<'_>, solution: &Solution, found: &Certificate) -> bool {
+    let largest = found.gap.max(found.primal.abs());
+    if problem.task().is_regression() {
+        let power = if problem.loss() == Loss::Squared { 2 } else { 1 };
+        let rows = problem.targets().iter().zip(problem.costs());
+        return largest <= rows.map(|(target, cost)| cost * (ROUNDED * target).abs().powi(power)).sum();
+    }
     let Some(alpha) = solution.alpha.as_ref().filter(|_| problem.pull_on_bias() > 0.0) else { return false };
     let diagonal = problem.gram().diagonal(problem.rows());
     let length: f64 = alpha.iter().zip(diagonal).map(|(alpha, own)| alpha.abs() * own.max(0.0).sqrt()).sum();
-    found.gap.max(found.primal.abs()) <= NOTHING * 0.5 * length * length
+    largest <= NOTHING * 0.5 * length * length
 }
+
+/// The part of a target that a decision value may miss it by, (VE.3).
+const ROUNDED: f64 = 8.0 * f64::EPSILON;
 
 /// The part of an objective that is rounding, (VE.2).
 const NOTHING: f64 = 1e-12;

@@ -6,11 +6,14 @@ use super::rows::add_rows;
 use crate::problem::{Coupling, pair_curvature};
 use crate::simd::Real;
 
-/// The least curvature of a step; smaller ones are replaced by it.
+/// The least curvature of a step; smaller ones are replaced by it. Where all kernel values are below 1, it is this part of the largest.
 const TINY: f64 = 1e-12;
 
 /// The step from which on a segment counts as endless. Longer steps would soon make v infinite.
 const HUGE: f64 = 1e100;
+
+/// The largest violation whose slopes are squared in single precision as they are; the least is 1 over it.
+const SAFE_SLOPE: f64 = 1e9;
 
 /// Variables in a span. A search for a maximum first finds its span. Rows are padded to a multiple of it.
 const SPAN: usize = 64;
@@ -45,6 +48,8 @@ pub(super) struct Block<T> {
     pub(super) second: Vec<bool>,
     /// `K_kk + ridge_k`, in the precision of the kernel values.
     diagonal: Vec<f32>,
+    /// The least curvature of a step, by [`TINY`].
+    least_curvature: f64,
     /// One for each sum held fixed; only the first is used where there is one sum or none.
     ways: [OpenDirections; 2],
     /// Whether there are two sums.
@@ -126,6 +131,7 @@ impl<T: Real> Block<T> {
             ridge: Vec::new(),
             second: Vec::new(),
             diagonal: Vec::new(),
+            least_curvature: TINY,
             ways: Default::default(),
             by_sign: false,
         }
@@ -212,6 +218,8 @@ impl<T: Real> Block<T> {
         let own = |k: usize| (Into::<f64>::into(self.row(k)[k]) + self.ridge[k]) as f32;
         diagonal.clear();
         diagonal.extend((0..self.stride).map(|k| if k < self.size { own(k) } else { 1.0 }));
+        let largest = diagonal[..self.size].iter().fold(0.0, |most: f32, &own| most.max(own));
+        self.least_curvature = TINY * f64::from(largest).clamp(f64::from(f32::MIN_POSITIVE), 1.0);
         self.diagonal = diagonal;
         self.find_ways(coupling);
         pulp::Arch::new().dispatch(Solve { block: self, coupling, tolerance, most })
@@ -365,22 +373,37 @@ impl<T: Real> Block<T> {
     }
 
     /// The partner k of the variable i that goes up, with the largest gain `(v_i − v_k)² / (Q_ii + Q_kk − 2 K_ik)`.
+    ///
+    /// Squares of slopes may leave the range of single precision. Then all slopes are multiplied by one power of two.
     #[inline(always)]
-    fn partner<S: Simd, const SPAN: usize>(
+    fn partner<S: Simd, const SPAN: usize>(&self, simd: S, sum: usize, first: Extremes) -> Option<usize> {
+        let largest = first.violation();
+        if (1.0 / SAFE_SLOPE..SAFE_SLOPE).contains(&largest) {
+            return self.partner_by::<S, SPAN, _>(simd, sum, first, |slope: f64| slope as f32);
+        }
+        let factor = f64::powi(2.0, -largest.log2().clamp(-1000.0, 1000.0) as i32);
+        self.partner_by::<S, SPAN, _>(simd, sum, first, |slope: f64| (slope * factor) as f32)
+    }
+
+    /// [`Block::partner`] with the slopes in single precision.
+    #[inline(always)]
+    fn partner_by<S: Simd, const SPAN: usize, F: Fn(f64) -> f32>(
         &self,
         simd: S,
         sum: usize,
         Extremes { place: first, top, .. }: Extremes,
+        single: F,
     ) -> Option<usize> {
         let stride = self.stride;
         let row = &self.kernel[first * stride..][..stride];
         let (own, down) = (self.diagonal[first], &self.ways[sum].down);
+        let least = (self.least_curvature as f32).max(f32::MIN_POSITIVE);
         let gain = |value: f64, down: f64, diagonal: f32, kernel: T| {
             // −∞ where the variable cannot go down.
-            let slope = (top - value + down) as f32;
+            let slope = single(top - value + down);
             let slope = if slope > 0.0 { slope } else { 0.0 };
             let curvature = own + diagonal - 2.0 * kernel.to_single();
-            slope * slope / if curvature > TINY as f32 { curvature } else { TINY as f32 }
+            slope * slope / if curvature > least { curvature } else { least }
         };
         let (mut best, mut place) = (0.0, None);
         let spans = self.value.as_chunks::<SPAN>().0.iter().zip(down.as_chunks::<SPAN>().0);
@@ -439,7 +462,7 @@ impl<T: Real> Block<T> {
             for k in 0..self.size {
                 let pull = (self.value[k] + self.ways[0].up[k]).max(self.ways[0].down[k] - self.value[k]).max(0.0);
                 violation = violation.max(pull);
-                let gain = pull * pull / f64::from(self.diagonal[k]).max(TINY);
+                let gain = pull * pull / f64::from(self.diagonal[k]).max(self.least_curvature);
                 if gain > best {
                     (best, place) = (gain, k);
                 }

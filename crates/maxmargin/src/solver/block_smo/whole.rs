@@ -20,7 +20,7 @@ use super::twins::Twins;
 use super::values;
 use crate::control::{Progress, Stop};
 use crate::kernel::Tiles;
-use crate::problem::{Coupling, DualProblem};
+use crate::problem::{Coupling, DualProblem, is_rounding};
 use crate::solver::Settings;
 use crate::solver::smo::DualSolution;
 use crate::solver::start::{Snapshot, SnapshotControl, Start, feasible, poll_keeping};
@@ -147,13 +147,14 @@ impl Walk {
     }
 
     /// Records a round that began at this violation and ended at this objective. Returns whether the search still makes progress: where
-    /// coefficients move by less than the rounding of v, pair steps go in circles although the objective seems to fall.
-    fn goes_on(&mut self, violation: f64, objective: f64) -> bool {
+    /// coefficients move by less than the rounding of v, pair steps go in circles although the objective seems to fall. `rounding` is
+    /// the rounding of the objective.
+    fn goes_on(&mut self, violation: f64, objective: f64, rounding: f64) -> bool {
         (self.lowest, self.smallest) = (self.lowest.min(objective), self.smallest.min(violation));
         if self.rounds < FIRST_LOOK || !self.rounds.is_power_of_two() {
             return true;
         }
-        let is_lower = self.lowest_before - self.lowest > LOWER * self.lowest.abs();
+        let is_lower = self.lowest_before - self.lowest > (LOWER * self.lowest.abs()).max(rounding);
         let is_smaller = self.smallest < SMALLER * self.smallest_before;
         (self.lowest_before, self.smallest_before) = (self.lowest, self.smallest);
         is_lower || is_smaller
@@ -296,12 +297,15 @@ impl<'a> Whole<'a> {
             let is_cut = outcome.steps == most && self.walk.steps < cap;
             let of_newton = if is_cut { self.newton() } else { 0.0 };
             let after = self.objective();
+            if self.has_margin && self.has_no_margin(after) {
+                break Stop::Stalled;
+            }
             self.walk.newton_leads = of_newton > 0.0 && (between - after) * work > (before - between) * of_newton;
             // A violation with the same bits as before shows that nothing has moved.
             let gained = before - after > 4.0 * f64::EPSILON * after.abs() && violation != self.walk.last;
             self.walk.last = violation;
             self.walk.idle = if gained { 0 } else { self.walk.idle + 1 };
-            let goes_on = !is_cut || self.walk.goes_on(violation, after);
+            let goes_on = !is_cut || self.walk.goes_on(violation, after, self.rounding());
             if self.walk.idle >= MOST_IDLE || !goes_on {
                 self.renew();
                 break if self.block.violation(coupling) <= self.goal(settings.tolerance()) {
@@ -322,6 +326,19 @@ impl<'a> Whole<'a> {
         }
         let size = self.block.value[..self.block.len()].iter().fold(0.0, |most: f64, value| most.max(value.abs()));
         tolerance * self.block.margin().max(LEAST_MARGIN * size).min(1.0)
+    }
+
+    /// What the objective is rounded by: `ε (Σ |c_i| ‖φ(x_i)‖)²`. Where the c_i are large and cancel out, that is more than the objective.
+    fn rounding(&self) -> f64 {
+        let length: f64 =
+            (0..self.block.len()).map(|k| self.block.coefficient[k].abs() * self.block.row(k)[k].max(0.0).sqrt()).sum();
+        f64::EPSILON * length * length
+    }
+
+    /// Whether the hulls of two classes meet as far as f64 can tell, (P.12), so that there is no C to be found.
+    fn has_no_margin(&self, objective: f64) -> bool {
+        let own: Vec<f64> = (0..self.block.len()).map(|place| self.block.row(place)[place]).collect();
+        is_rounding(2.0 * objective, &self.block.coefficient[..own.len()], &own)
     }
 
     /// The cost of a number of pair steps, in multiplications of Newton's method.
