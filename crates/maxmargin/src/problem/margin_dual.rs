@@ -176,17 +176,17 @@ impl<'a> MarginProblem<'a> {
 /// Whether ‖w‖² of the hulls of two classes is nothing but rounding: they meet, as far as f64 can tell
 ///
 /// ```text
-/// ‖w‖² ≤ 2e-14 (Σ |c_i| ‖φ(x_i)‖)²                                              (P.12)
+/// ‖w‖² ≤ 4e-15 (Σ |c_i| ‖φ(x_i)‖)²                                              (P.12)
 /// ```
 ///
-/// which is some hundred times what the sums of kernel values are rounded by.
+/// which is some twenty times what the sums of kernel values are rounded by.
 pub(crate) fn is_rounding(square: f64, coefficients: &[f64], diagonal: &[f64]) -> bool {
     let length: f64 = coefficients.iter().zip(diagonal).map(|(c, own)| c.abs() * own.max(0.0).sqrt()).sum();
     square <= NO_MARGIN * length * length
 }
 
 /// The part of (P.12). A larger one gives up margins that can be found; with a smaller one a search for none goes on among rounded numbers.
-const NO_MARGIN: f64 = 2e-14;
+const NO_MARGIN: f64 = 4e-15;
 
 /// Fills variables up to their bounds, one after the other, until their sum is reached.
 fn fill(start: &mut [f64], upper: &[f64], chosen: impl Fn(usize) -> bool, sum: f64) {

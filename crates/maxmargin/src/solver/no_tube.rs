@@ -37,18 +37,17 @@ pub(super) fn solve(
 ) -> Result<Solution, Error> {
     let most = STEPS + STEPS_A_ROW * problem.len() as u64;
     let is_later = matches!(&start, Start::Snapshot(snapshot) if snapshot.iterations >= most);
-    let is_short = settings.max_iterations.is_none_or(|cap| cap > most) && !is_later;
-    let soon =
-        Settings { max_iterations: if is_short { Some(most) } else { settings.max_iterations }, ..settings.clone() };
+    // A resumed search takes the way of one that was never broken off: this late, it was found that there is a tube.
+    if is_later || settings.max_iterations.is_some_and(|cap| cap <= most) {
+        return search(kind, problem, settings, start, control);
+    }
+    let soon = Settings { max_iterations: Some(most), ..settings.clone() };
     let mut found = search(kind, problem, &soon, start, control)?;
-    for is_last in [false, true] {
-        if let Some(better) = without_tube(kind, problem, &mut found, settings, control)? {
-            return Ok(better);
-        }
-        if is_last || !is_short || found.stop != Stop::IterationLimit {
-            break;
-        }
-        found = search(kind, problem, settings, Start::Scratch, control)?;
+    if let Some(better) = without_tube(kind, problem, &mut found, settings, control)? {
+        return Ok(better);
+    }
+    if found.stop == Stop::IterationLimit {
+        return search(kind, problem, settings, Start::Scratch, control);
     }
     Ok(found)
 }

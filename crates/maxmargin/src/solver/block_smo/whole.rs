@@ -328,11 +328,11 @@ impl<'a> Whole<'a> {
         tolerance * self.block.margin().max(LEAST_MARGIN * size).min(1.0)
     }
 
-    /// What the objective is rounded by: `ε (Σ |c_i| ‖φ(x_i)‖)²`. Where the c_i are large and cancel out, that is more than the objective.
+    /// What the objective is rounded by: `ε Σ c_i² K_ii`, for the errors of sums have either sign. Where the c_i are large and cancel out, that is
+    /// more than the objective.
     fn rounding(&self) -> f64 {
-        let length: f64 =
-            (0..self.block.len()).map(|k| self.block.coefficient[k].abs() * self.block.row(k)[k].max(0.0).sqrt()).sum();
-        f64::EPSILON * length * length
+        let term = |k: usize| self.block.coefficient[k].powi(2) * self.block.row(k)[k].max(0.0);
+        f64::EPSILON * (0..self.block.len()).map(term).sum::<f64>()
     }
 
     /// Whether the hulls of two classes meet as far as f64 can tell, (P.12), so that there is no C to be found.
