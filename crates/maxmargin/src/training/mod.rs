@@ -325,7 +325,7 @@ impl Training {
         let machines = recipe.multiclass.machines(classes.max(2)).unwrap_or(usize::MAX) as u64;
         let need = machines.saturating_mul(BYTES_OF_MACHINE);
         let help = "choose multiclass ovr, which makes one machine for each class, or leave out classes of few rows";
-        let what = || format!("{machines} machines for {classes} classes");
+        let what = || format!("training {classes} classes as {machines} machines");
         // Two classes of any number of rows are one machine.
         check_room(what, need, self.params.settings.memory.max(BYTES_OF_MACHINE), help)
     }
