@@ -376,3 +376,26 @@ fn arguments_that_are_not_text_are_files_that_are_not_there() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no such file"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_the_system_refuses_is_an_error_with_a_way_out_and_no_abort() {
+    let folder = tempfile::tempdir().unwrap();
+    let classes: String = (0..6000).map(|class| format!("{class} 1:{class}\n")).collect();
+    fs::write(folder.path().join("classes"), classes).unwrap();
+    fs::write(folder.path().join("wide"), "1 400000000:1\n2 1:1 3:2\n").unwrap();
+    for (arguments, what) in [
+        (["train", "classes", "--kernel", "rbf"], "training 6000 classes as 17997000 machines needs"),
+        (["train", "wide", "--task", "svdd"], "a centre with 400000000 columns needs 11.9 GiB"),
+    ] {
+        let run = std::process::Command::new("sh")
+            .args(["-c", "ulimit -v 4194304 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_maxmargin")])
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{said}");
+        assert!(said.contains(what) && said.contains("help: "), "{said}");
+    }
+}

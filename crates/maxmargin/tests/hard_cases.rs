@@ -377,13 +377,3 @@ fn a_ball_over_very_many_columns_says_what_it_needs_before_memory_is_asked_for()
     assert!(matches!(error, Error::Memory { need: 12_800_000_000, .. }), "{error}");
     assert_eq!(error.to_string(), "a centre with 400000000 columns needs 11.9 GiB, but the memory budget is 4.0 GiB");
 }
-
-#[test]
-fn machines_for_all_pairs_of_6000_classes_are_counted_before_memory_is_asked_for() {
-    let labels = Labels::new((0..6000).map(|class| Label::new(class.to_string())));
-    let data = Dataset::new(Matrix::dense(6000, 1, (0..6000).map(f64::from).collect()).unwrap(), labels).unwrap();
-    let settings = Settings { memory: 2 << 30, ..Settings::default() };
-    let params = TrainingParams { kernel: rbf(1.0), settings, ..TrainingParams::default() };
-    let error = params.check().unwrap().fit(&data, &Workers::none(), &mut maxmargin::Unattended).unwrap_err();
-    assert!(error.to_string().starts_with("training 6000 classes as 17997000 machines needs"), "{error}");
-}

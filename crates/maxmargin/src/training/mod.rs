@@ -326,8 +326,8 @@ impl Training {
         let need = machines.saturating_mul(BYTES_OF_MACHINE);
         let help = "choose multiclass ovr, which makes one machine for each class, or leave out classes of few rows";
         let what = || format!("training {classes} classes as {machines} machines");
-        // Two classes of any number of rows are one machine.
-        check_room(what, need, self.params.settings.memory.max(BYTES_OF_MACHINE), help)
+        // They are the model: the budget is for what a training needs beside it.
+        check_room(what, need, u64::MAX, help)
     }
 
     /// Some rows of data to train on by themselves, as for a fold: of a table of kernel values their columns only.
