@@ -8,8 +8,8 @@
 //! Σ |c_i| ≤ ν Σ C_i                                                          (P.13)
 //! ```
 
-use super::{Settings, Solution, SolverKind, Start, search};
-use crate::control::{Control, Progress, Stop};
+use super::{Settings, SnapshotControl, Solution, SolverKind, Start, search};
+use crate::control::{Progress, Stop};
 use crate::error::Error;
 use crate::problem::{FromNu, MarginProblem, Task};
 
@@ -33,7 +33,7 @@ pub(super) fn solve(
     problem: &MarginProblem<'_>,
     settings: &Settings,
     start: Start,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> Result<Solution, Error> {
     let most = STEPS + STEPS_A_ROW * problem.len() as u64;
     let is_later = matches!(&start, Start::Snapshot(snapshot) if snapshot.iterations >= most);
@@ -58,7 +58,7 @@ fn without_tube(
     problem: &MarginProblem<'_>,
     found: &mut Solution,
     settings: &Settings,
-    control: &mut dyn Control,
+    control: &mut dyn SnapshotControl,
 ) -> Result<Option<Solution>, Error> {
     let (Task::NuRegression { nu }, FromNu::Epsilon(epsilon)) = (problem.task(), found.from_nu) else {
         return Ok(None);
