@@ -247,8 +247,7 @@ fn solve_supported(
     control: &mut dyn SnapshotControl,
 ) -> Result<Solution, Error> {
     let Beginnings { alpha, weights, .. } = kind.facts().beginnings;
-    let ignored =
-        matches!(start, Start::Alpha(_)) && !alpha || matches!(start, Start::Weights { .. }) && !weights;
+    let ignored = matches!(start, Start::Alpha(_)) && !alpha || matches!(start, Start::Weights { .. }) && !weights;
     let mut solution = if problem.nu().is_some() && problem.task().is_regression() {
         no_tube::solve(kind, problem, settings, start, control)?
     } else {

@@ -12,6 +12,7 @@ use super::{Settings, SnapshotControl, Solution, SolverKind, Start, search};
 use crate::control::{Progress, Stop};
 use crate::error::Error;
 use crate::problem::{FromNu, MarginProblem, Task};
+use crate::provenance::Note;
 
 /// The largest ε that may be none, as a part of the range of the targets. With a larger one more problems are solved twice.
 const SMALL: f64 = 1e-6;
@@ -88,6 +89,6 @@ fn without_tube(
         return Ok(None);
     }
     other.from_nu = FromNu::Epsilon(0.0);
-    other.notes.push(format!("nu = {nu} came to epsilon = 0"));
+    other.notes.push(Note::EpsilonOfNu { nu, epsilon: 0.0 });
     Ok(Some(other))
 }

@@ -28,7 +28,7 @@ use crate::data::{Dataset, Label, Labels, Scaling, ScalingKind};
 use crate::error::Error;
 use crate::geometry::check_separable;
 use crate::kernel::{Centre, Gram, KernelParams, Points};
-use crate::model::{Model, ModelParts};
+use crate::model::{Machine, Model, ModelParts};
 pub use crate::problem::Penalty;
 use crate::problem::{Bias, FromNu, Loss, Task};
 use crate::provenance::{Choice, Note, Origin, Provenance};
