@@ -4,8 +4,8 @@ use super::{Penalty, TrainingParams};
 use crate::data::{Matrix, ScalingKind};
 use crate::kernel::{Gamma, KernelParams};
 use crate::model::Multiclass;
-use crate::problem::{Bias, Loss, Norm, Task};
-use crate::solver::SolverKind;
+use crate::problem::{Loss, Norm, Task};
+use crate::solver::Domain;
 
 /// The most rows that get a Gaussian kernel. A fit of so many rows of 54 columns takes seconds on two cores; twice as many take 2.7 times as long,
 /// and more where classes overlap. Larger values let a first training take minutes.
@@ -84,16 +84,8 @@ pub fn choose_kernel(params: &TrainingParams, matrix: &Matrix) -> AutomaticChoic
 /// What of the parameters goes with the linear kernel only, if anything.
 fn needs_linear_kernel(params: &TrainingParams) -> Option<String> {
     if let Some(kind) = params.solver {
-        let takes_kernels = match kind {
-            SolverKind::Smo
-            | SolverKind::BlockSmo
-            | SolverKind::InteriorPoint
-            | SolverKind::KernelNewton
-            | SolverKind::KernelPerceptron
-            | SolverKind::Rvm => true,
-            SolverKind::DualAscent => params.bias != Bias::Explicit,
-            _ => false,
-        };
+        let goes = |domain: &Domain| domain.any_kernel && domain.biases.contains(&params.bias);
+        let takes_kernels = kind.facts().domains.iter().any(goes);
         if !takes_kernels {
             return Some(format!("the solver {}", kind.name()));
         }
@@ -156,6 +148,8 @@ impl TrainingParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Bias;
+    use crate::solver::SolverKind;
 
     fn full(rows: usize, columns: usize) -> Matrix {
         Matrix::dense(rows, columns, vec![1.0; rows * columns]).unwrap()
