@@ -28,12 +28,13 @@ pub(crate) fn target() -> Result<PathBuf, Failure> {
 /// A program of this workspace, built in a profile.
 pub(crate) fn program(profile: &str) -> Result<PathBuf, Failure> {
     let program = target()?.join(profile).join(format!("maxmargin{}", env::consts::EXE_SUFFIX));
-    match program.is_file() {
-        true => Ok(program),
-        false => Err(Failure::new(
+    if program.is_file() {
+        Ok(program)
+    } else {
+        Err(Failure::new(
             format!("the program was built, but not as {}", program.display()),
             "start it as cargo xtask, with one target folder for everything",
-        )),
+        ))
     }
 }
 

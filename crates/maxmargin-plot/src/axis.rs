@@ -94,9 +94,8 @@ pub(crate) fn short(number: f64) -> String {
         return number.to_string().replace('-', "−");
     }
     let exponent = number.abs().log10().floor();
-    let trimmed = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
-        false => text.to_string(),
+    let trimmed = |text: &str| {
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text.to_string() }
     };
     let text = if (-4.0..6.0).contains(&exponent) {
         let decimals = (3.0 - exponent).max(0.0) as usize;

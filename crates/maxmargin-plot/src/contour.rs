@@ -147,10 +147,7 @@ fn cell(grid: &Framed<'_>, (i, j): (usize, usize), segments: &mut BTreeMap<(u32,
     });
     for &start in starts.iter().filter(|&&start| classes[start] != NONE) {
         let length = (1..4).take_while(|k| classes[(start + k) % 4] == classes[start]).count() + 1;
-        let others = match framing {
-            true => (NONE, NONE),
-            false => (classes[(start + length) % 4], classes[(start + 3) % 4]),
-        };
+        let others = if framing { (NONE, NONE) } else { (classes[(start + length) % 4], classes[(start + 3) % 4]) };
         let segment = Segment { end: edge(start + 3), middle, others };
         segments.insert((classes[start], edge(start + length - 1)), segment);
     }

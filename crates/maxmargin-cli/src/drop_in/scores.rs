@@ -39,25 +39,27 @@ impl Scores {
 
     /// What a prediction program says at its end.
     pub(super) fn of_prediction(&self, regression: bool, suffix: &str) -> String {
-        match regression {
-            true => format!(
+        if regression {
+            format!(
                 "Mean squared error = {} (regression)\nSquared correlation coefficient = {} (regression)\n",
                 g(self.squared_error()),
                 g(self.correlation())
-            ),
-            false => format!("Accuracy = {}% ({}/{}){suffix}\n", g(self.rate()), self.right, self.rows),
+            )
+        } else {
+            format!("Accuracy = {}% ({}/{}){suffix}\n", g(self.rate()), self.right, self.rows)
         }
     }
 
     /// What a training program says of its folds.
     pub(super) fn of_folds(&self, regression: bool) -> String {
-        match regression {
-            true => format!(
+        if regression {
+            format!(
                 "Cross Validation Mean squared error = {}\nCross Validation Squared correlation coefficient = {}\n",
                 g(self.squared_error()),
                 g(self.correlation())
-            ),
-            false => format!("Cross Validation Accuracy = {}%\n", g(self.rate())),
+            )
+        } else {
+            format!("Cross Validation Accuracy = {}%\n", g(self.rate()))
         }
     }
 }

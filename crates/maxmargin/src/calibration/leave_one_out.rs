@@ -64,16 +64,13 @@ pub(super) fn values(
     let diagonals = gram.diagonal(problem.rows());
     let farthest = 4.0 * diagonals.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     // Where rows that are no support vectors lie, those that are would lie at the farthest, if they were none.
-    let (lowest, highest) = match problem.task().is_regression() {
-        true => {
-            let ends = problem.targets().iter().fold((f64::MAX, f64::MIN), |(low, high), &t| (low.min(t), high.max(t)));
-            (ends.0, ends.1)
-        }
-        false => {
-            let others = (0..problem.len()).filter(|&i| coefficients[i] == 0.0);
-            let most = others.fold(1.0, |most: f64, i| most.max(values[i].abs()));
-            (-most, most)
-        }
+    let (lowest, highest) = if problem.task().is_regression() {
+        let ends = problem.targets().iter().fold((f64::MAX, f64::MIN), |(low, high), &t| (low.min(t), high.max(t)));
+        (ends.0, ends.1)
+    } else {
+        let others = (0..problem.len()).filter(|&i| coefficients[i] == 0.0);
+        let most = others.fold(1.0, |most: f64, i| most.max(values[i].abs()));
+        (-most, most)
     };
     let mut shift = |i: usize, distance: f64| {
         let moved = values[i] - coefficients[i] * distance.clamp(0.0, farthest); // (PR.3)
