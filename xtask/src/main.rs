@@ -1,5 +1,5 @@
 //! Chores of the workspace: `cargo xtask test` is everything that must pass, `cargo xtask truth` judges random problems by an oracle,
-//! `cargo xtask bench` runs us beside the peers.
+//! `cargo xtask bench` runs us beside the peers, `cargo xtask release` builds what is published.
 
 mod bench;
 mod command;
@@ -7,6 +7,7 @@ mod failure;
 mod package;
 mod peers;
 mod python;
+mod release;
 mod truth;
 
 use std::env;
@@ -18,7 +19,8 @@ use crate::failure::Failure;
 const USAGE: &str = "\
 usage: cargo xtask test [STEP...]                            format, lints, every test, documentation, the Python package, the peers
        cargo xtask truth [--seeds FROM..TO]                  is `converged` true? 2,000 random problems, judged by an oracle
-       cargo xtask bench kernel|formulations|linear|commands|python|small|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md";
+       cargo xtask bench kernel|formulations|linear|commands|python|small|reading|growth|memory|out-of-core [OPTIONS]   beside the peers; see bench/README.md
+       cargo xtask release [--no-verify]                     builds and checks crates, wheel and source distribution; publishes nothing";
 
 /// One thing that must pass.
 struct Step {
@@ -29,11 +31,17 @@ struct Step {
     variable: Option<(&'static str, &'static str)>,
 }
 
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     Step { name: "format", arguments: &["fmt", "--all", "--check"], variable: None },
     Step {
         name: "lints",
         arguments: &["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "--deny", "warnings"],
+        variable: None,
+    },
+    // The library of those who leave out threads, the interior-point solver and serde.
+    Step {
+        name: "features",
+        arguments: &["check", "--package", "maxmargin", "--no-default-features", "--locked", "--quiet"],
         variable: None,
     },
     Step { name: "tests", arguments: &["test", "--workspace", "--locked"], variable: None },
@@ -51,6 +59,7 @@ fn main() -> ExitCode {
         Some((chore, names)) if chore == "test" && names.iter().all(|name| is_step(name)) => test(&cargo, names),
         Some((chore, rest)) if chore == "truth" => said(truth::truth(&cargo, rest)),
         Some((chore, rest)) if chore == "bench" => said(bench::bench(&cargo, rest)),
+        Some((chore, rest)) if chore == "release" => said(release::release(&cargo, rest)),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)

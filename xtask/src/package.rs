@@ -13,13 +13,10 @@ use crate::python::{environment, pip};
 /// Builds, installs and tests the package.
 pub(crate) fn test(cargo: &str) -> Result<(), Failure> {
     let (folder, target) = (root()?.join("python"), target()?);
-    let requirements = folder.join("tests/requirements.txt");
-    let wanted = text_of(&requirements)?;
-    let python = environment(&target.join("python"), &wanted, |python| {
-        pip(python, "install", |command| command.arg("--requirement").arg(&requirements))
-    })?;
+    let (python, wanted) = tools(&folder, &target)?;
     lint(&python, &folder)?;
-    let (wheel, sdist) = build(&python, &folder, &target)?;
+    // In the profile of the tests, so that what they have compiled is used again.
+    let (wheel, sdist) = build(&python, &folder, &target, "dev")?;
     alone(&wanted, &folder, &target, &wheel)?;
     install(&python, &wheel)?;
     let mut command = Command::new(&python);
@@ -29,6 +26,33 @@ pub(crate) fn test(cargo: &str) -> Result<(), Failure> {
     command.env("MAXMARGIN_WHEEL", &wheel).env("MAXMARGIN_SDIST", &sdist).env("MAXMARGIN", program("debug")?);
     command.env("CARGO", cargo).env("CARGO_TARGET_DIR", &target);
     run(&mut command, "see the messages above")
+}
+
+/// Builds the wheel and the source distribution that are published, and tries the wheel beside numpy and nothing else.
+pub(crate) fn release(folder: &Path, target: &Path, version: &str) -> Result<(PathBuf, PathBuf), Failure> {
+    let (python, wanted) = tools(folder, target)?;
+    let (wheel, sdist) = build(&python, folder, target, "release")?;
+    for file in [&wheel, &sdist] {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        if !name.starts_with(&format!("maxmargin-{version}")) {
+            return Err(Failure::new(
+                format!("{name} is not of version {version}"),
+                "the version is that of the workspace",
+            ));
+        }
+    }
+    alone(&wanted, folder, target, &wheel)?;
+    Ok((wheel, sdist))
+}
+
+/// A Python with everything that builds and tests the package, and what that is.
+fn tools(folder: &Path, target: &Path) -> Result<(PathBuf, String), Failure> {
+    let requirements = folder.join("tests/requirements.txt");
+    let wanted = text_of(&requirements)?;
+    let python = environment(&target.join("python"), &wanted, |python| {
+        pip(python, "install", |command| command.arg("--requirement").arg(&requirements))
+    })?;
+    Ok((python, wanted))
 }
 
 /// Checks the layout of the Python, and what can be found without running it.
@@ -41,8 +65,8 @@ fn lint(python: &Path, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A wheel and a source distribution, in the profile of the tests, so that what they have compiled is used again.
-fn build(python: &Path, folder: &Path, target: &Path) -> Result<(PathBuf, PathBuf), Failure> {
+/// A wheel and a source distribution.
+fn build(python: &Path, folder: &Path, target: &Path, profile: &str) -> Result<(PathBuf, PathBuf), Failure> {
     let out = target.join("wheels");
     if out.exists() {
         fs::remove_dir_all(&out).map_err(|error| Failure::new(error.to_string(), "look at the disk"))?;
@@ -54,7 +78,7 @@ fn build(python: &Path, folder: &Path, target: &Path) -> Result<(PathBuf, PathBu
         command.env("CARGO_TARGET_DIR", target).env_remove("PYTHONPATH");
         run(&mut command, "see the messages above")
     };
-    maturin(&["build", "--profile", "dev", "--locked", "--quiet", "--interpreter", &python.to_string_lossy()])?;
+    maturin(&["build", "--profile", profile, "--locked", "--quiet", "--interpreter", &python.to_string_lossy()])?;
     maturin(&["sdist"])?;
     Ok((ending_in(&out, "whl")?, ending_in(&out, "gz")?))
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! bytes --Reader, read_path, read_source, read_bytes--> Dataset --write_libsvm, write_csv--> bytes --save_atomically--> file
 //! bytes --Reader::blocks_of_path, blocks_of_source--> RowBlocks, block after block in bounded memory
-//! Model --save_model--> file --load_model--> Model
+//! Model --save, save_model--> file --load_model--> Model
 //! Checkpoint --save_checkpoint--> two files --load_checkpoint--> Checkpoint
 //! file or pipe --Blocks--> Dataset, Dataset, ... --DataWriter--> file, in any format
 //! ```
@@ -58,6 +58,7 @@ mod parser;
 mod read;
 mod row_blocks;
 mod rows;
+mod save;
 mod stream_checkpoint;
 mod table;
 mod write;
@@ -83,6 +84,7 @@ pub use read::{
     Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source,
 };
 pub use row_blocks::{RowBlock, RowBlocks};
+pub use save::Save;
 pub use stream_checkpoint::{
     load_stream_checkpoint, save_stream_checkpoint, stream_checkpoint_from_bytes, stream_checkpoint_to_bytes,
 };

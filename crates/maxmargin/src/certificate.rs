@@ -4,16 +4,19 @@ pub mod joint;
 mod l1;
 mod of_weights;
 pub(crate) mod rounding;
+mod summary;
 mod tighten;
 
 use std::borrow::Cow;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::mercer_check;
 use crate::problem::{self, Bias, Coupling, Decision, Loss, ManyRows, MarginProblem, Norm, Pulls, RowLoss, Solution};
 pub use l1::ColumnCounts;
 pub(crate) use of_weights::dual_point;
+pub use summary::CertificateSummary;
 pub(crate) use tighten::{best_bias, best_constant, tighten};
 
 /// How good a solution of a convex problem is.
@@ -33,18 +36,19 @@ pub(crate) use tighten::{best_bias, best_constant, tighten};
 ///   scales by rounding alone.
 /// * A hard margin has the primal of w scaled until every row has margin 1.
 /// * The L1 norm has the primal (N.1) and the dual (N.2), see [`Norm`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Certificate {
     /// The objective at the model's own w and b; infinite when a hard margin is not met.
-    #[serde(with = "null_is_infinite")]
+    #[cfg_attr(feature = "serde", serde(with = "null_is_infinite"))]
     pub primal: f64,
     /// The dual objective, a bound below the optimum.
     pub dual: f64,
     /// primal − dual.
-    #[serde(with = "null_is_infinite")]
+    #[cfg_attr(feature = "serde", serde(with = "null_is_infinite"))]
     pub gap: f64,
     /// The gap divided by |primal|; 0 where both are 0.
-    #[serde(with = "null_is_infinite")]
+    #[cfg_attr(feature = "serde", serde(with = "null_is_infinite"))]
     pub relative_gap: f64,
     /// The largest violation of the optimality conditions, (D.2); for logistic loss the largest component of the
     /// primal's gradient, with the L1 norm that of its smallest subgradient.
@@ -52,14 +56,14 @@ pub struct Certificate {
     /// How far the solver's α was from feasible: the largest distance from its bounds, and |Σ c_i − q| with an explicit bias.
     pub infeasibility: f64,
     /// 1/‖w‖
-    #[serde(with = "null_is_infinite")]
+    #[cfg_attr(feature = "serde", serde(with = "null_is_infinite"))]
     pub margin: f64,
     /// Σ ξ_i of (P.0)
     pub slack_sum: f64,
     /// How many rows are of which kind.
     pub counts: Counts,
     /// How many columns are in use, with the L1 norm.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub columns: Option<ColumnCounts>,
 }
 
@@ -154,7 +158,8 @@ impl Quantity {
 }
 
 /// How many rows are of which kind. Each row is of exactly one of the first four.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Counts {
     /// α = 0: outside of the margin, without influence.
     pub not_support: usize,
@@ -171,8 +176,9 @@ pub struct Counts {
 }
 
 /// A certificate, or the reason why there is none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Evidence {
     /// The problem is convex, and this is how good the answer is.
     Certificate(Certificate),
@@ -590,7 +596,9 @@ impl Counts {
 }
 
 /// JSON has no infinity; `null` stands for it.
+#[cfg(feature = "serde")]
 pub(crate) mod null_is_infinite {
+    #[cfg(feature = "serde")]
     use serde::{Deserialize, Deserializer, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {

@@ -2,11 +2,13 @@
 
 use std::ops::ControlFlow;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// Why a solver stopped. Only [`Stop::Converged`] promises the tolerance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Stop {
     /// The tolerance was reached.
     Converged,

@@ -3,6 +3,8 @@
 //! Errors arise at the doors only: parameter check, data and problem construction. Between the doors arithmetic
 //! returns a solution with its [`Stop`](crate::control::Stop) reason: not converging is news, not an error.
 
+use std::convert::Infallible;
+
 use thiserror::Error as ThisError;
 
 /// A parameter that a user can set. The command line writes `--max-iterations`, Python `max_iter`, the library `max-iterations`.
@@ -204,6 +206,13 @@ impl Error {
     /// A parameter outside of its range.
     pub fn parameter(parameter: impl Into<Parameter>, found: impl ToString, allowed: &'static str) -> Self {
         Error::Parameter { parameter: parameter.into(), found: found.to_string(), allowed }
+    }
+}
+
+/// What cannot fail has no error.
+impl From<Infallible> for Error {
+    fn from(never: Infallible) -> Self {
+        match never {}
     }
 }
 

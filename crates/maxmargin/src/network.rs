@@ -1,5 +1,6 @@
 //! Layers of units before a linear machine: features that were learnt.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::Matrix;
@@ -11,8 +12,9 @@ const ROWS_A_CHUNK: usize = 64;
 const WORTH_A_THREAD: usize = 100_000;
 
 /// What a hidden unit makes of its sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Activation {
     /// tanh z, between −1 and 1.
     #[default]
@@ -56,17 +58,18 @@ impl Activation {
 }
 
 /// A layer of hidden units: each sums all inputs, with weights of its own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Layer {
     /// Numbers that come in.
     pub inputs: usize,
     /// Units, and so numbers that go out.
     pub outputs: usize,
     /// `W[input][unit]`, the weights of an input one after the other.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub weights: Vec<f64>,
     /// b, one a unit.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub biases: Vec<f64>,
 }
 
@@ -75,7 +78,8 @@ pub struct Layer {
 /// ```text
 /// h_0 = x,   h_l = g(W_l′ h_{l−1} + b_l),   f(x) = ⟨w, h_L⟩ + b                        (M.9)
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Network {
     /// g
     pub activation: Activation,

@@ -3,11 +3,40 @@
 //! Work is cut into chunks whose size depends on the work alone, and partial results are folded in the order of
 //! the chunks, so the same bits come out for any number of threads.
 
-use std::sync::Arc;
-
+#[cfg(feature = "threads")]
 use rayon::prelude::*;
 
 use crate::error::{Error, Parameter};
+#[cfg(not(feature = "threads"))]
+use alone::Pool;
+#[cfg(not(feature = "threads"))]
+pub(crate) use alone::Scope;
+#[cfg(feature = "threads")]
+pub(crate) use rayon::Scope;
+
+/// The threads of a team.
+#[cfg(feature = "threads")]
+type Pool = std::sync::Arc<rayon::ThreadPool>;
+
+/// A build without threads: there are no teams.
+#[cfg(not(feature = "threads"))]
+mod alone {
+    use std::convert::Infallible;
+    use std::marker::PhantomData;
+
+    /// A team that cannot be.
+    #[derive(Clone, Debug)]
+    pub(super) enum Pool {}
+
+    /// The scope of a team that cannot be.
+    pub(crate) struct Scope<'s>(Infallible, PhantomData<fn(&'s ())>);
+
+    impl<'s> Scope<'s> {
+        pub(crate) fn spawn(&self, _: impl FnOnce(&Scope<'s>) + Send + 's) {
+            match self.0 {}
+        }
+    }
+}
 
 /// Numbers that a thread makes or looks at at a time.
 const NUMBERS_A_CHUNK: usize = 1 << 14;
@@ -15,7 +44,7 @@ const NUMBERS_A_CHUNK: usize = 1 << 14;
 /// A team of threads, or none. Clones share the team.
 #[derive(Clone, Debug, Default)]
 pub struct Workers {
-    pool: Option<Arc<rayon::ThreadPool>>,
+    pool: Option<Pool>,
 }
 
 impl Workers {
@@ -24,38 +53,44 @@ impl Workers {
         Workers { pool: None }
     }
 
-    /// A team of `threads` threads; 0 means one for each core.
+    /// A team of `threads` threads; 0 means one for each core, and in a build without the feature `threads` the calling thread.
     ///
     /// # Errors
-    /// When `threads` is over 1024, or the system refuses to start them.
+    /// When `threads` is over 1024, the system refuses to start them, or the build is without threads.
     pub fn new(threads: usize) -> Result<Self, Error> {
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = if threads == 0 { cores() } else { threads };
+        let threads = if threads > 0 {
+            threads
+        } else if cfg!(feature = "threads") {
+            cores()
+        } else {
+            1
+        };
         if threads > 1024 {
             return Err(Error::parameter(Parameter::Threads, threads, "from 0 (all cores) to 1024"));
         }
         if threads == 1 {
             return Ok(Self::none());
         }
-        let pool =
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|reason| Error::Combination {
-                what: format!("{threads} threads could not be started: {reason}"),
-                help: "ask for fewer threads".into(),
-            })?;
-        Ok(Workers { pool: Some(Arc::new(pool)) })
+        start(threads).map(|pool| Workers { pool: Some(pool) })
     }
 
     /// How many threads work at once.
     pub fn threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+        match &self.pool {
+            #[cfg(feature = "threads")]
+            Some(pool) => pool.current_num_threads(),
+            _ => 1,
+        }
     }
 
     /// Calls `work` on a thread of the team, which then takes part in the pieces that `work` hands out. From outside, each piece would have to
     /// wake two threads: the one that does it and the one that waits for it.
     pub(crate) fn inside<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
+            #[cfg(feature = "threads")]
             Some(pool) => pool.install(work),
-            None => work(),
+            _ => work(),
         }
     }
 
@@ -63,6 +98,7 @@ impl Workers {
     pub fn fill_chunks<T: Send>(&self, out: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
         let size = size.max(1);
         match &self.pool {
+            #[cfg(feature = "threads")]
             Some(pool) if out.len() > size => pool.install(|| {
                 out.par_chunks_mut(size).enumerate().for_each(|(k, chunk)| work(k * size, chunk));
             }),
@@ -86,6 +122,7 @@ impl Workers {
     /// `of(i)` for each i below `count`, on all threads.
     pub(crate) fn numbers<T: Send>(&self, len: usize, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         match &self.pool {
+            #[cfg(feature = "threads")]
             Some(pool) if len > NUMBERS_A_CHUNK => {
                 pool.install(|| (0..len).into_par_iter().with_min_len(NUMBERS_A_CHUNK).map(of).collect())
             }
@@ -119,13 +156,21 @@ impl Workers {
     }
 
     /// Calls `work` on this thread, with a scope whose tasks run on the team. `None`, and nothing is done, without a team.
-    pub(crate) fn in_scope<'s, R>(&self, work: impl FnOnce(&rayon::Scope<'s>) -> R) -> Option<R> {
-        self.pool.as_ref().map(|pool| pool.in_place_scope(work))
+    pub(crate) fn in_scope<'s, R>(&self, work: impl FnOnce(&Scope<'s>) -> R) -> Option<R> {
+        match &self.pool {
+            #[cfg(feature = "threads")]
+            Some(pool) => Some(pool.in_place_scope(work)),
+            _ => {
+                drop(work);
+                None
+            }
+        }
     }
 
     /// Calls `work` for each part, and hands back the results in order.
     pub fn map_parts<T: Send, R: Send>(&self, parts: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
         match &self.pool {
+            #[cfg(feature = "threads")]
             Some(pool) if parts.len() > 1 => pool.install(|| parts.par_iter_mut().map(&work).collect()),
             _ => parts.iter_mut().map(work).collect(),
         }
@@ -134,6 +179,7 @@ impl Workers {
     /// What `work` makes of each item, in order.
     pub(crate) fn map_all<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
         match &self.pool {
+            #[cfg(feature = "threads")]
             Some(pool) if items.len() > 1 => pool.install(|| items.into_par_iter().map(work).collect()),
             _ => items.into_iter().map(work).collect(),
         }
@@ -149,6 +195,7 @@ impl Workers {
     ) {
         let size = size.max(1);
         match &self.pool {
+            #[cfg(feature = "threads")]
             Some(pool) if out.len() > size => pool.install(|| {
                 let chunks = out.par_chunks_mut(size).enumerate();
                 chunks.for_each_init(make, |state, (k, chunk)| work(state, k * size, chunk));
@@ -171,10 +218,30 @@ impl Workers {
         let count = len.div_ceil(size);
         let range = |k: usize| k * size..((k + 1) * size).min(len);
         match &self.pool {
+            #[cfg(feature = "threads")]
             Some(pool) if count > 1 => pool.install(|| (0..count).into_par_iter().map(|k| work(range(k))).collect()),
             _ => (0..count).map(|k| work(range(k))).collect(),
         }
     }
+}
+
+/// Starts the threads of a team.
+#[cfg(feature = "threads")]
+fn start(threads: usize) -> Result<Pool, Error> {
+    let started = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    started.map(Pool::new).map_err(|reason| Error::Combination {
+        what: format!("{threads} threads could not be started: {reason}"),
+        help: "ask for fewer threads".into(),
+    })
+}
+
+/// There are no threads to start.
+#[cfg(not(feature = "threads"))]
+fn start(threads: usize) -> Result<Pool, Error> {
+    Err(Error::Combination {
+        what: format!("{threads} threads were asked for, but this build has none"),
+        help: "ask for 1, or build maxmargin with the feature `threads`".into(),
+    })
 }
 
 #[cfg(test)]

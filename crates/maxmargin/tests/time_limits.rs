@@ -3,12 +3,13 @@
 
 use std::ops::ControlFlow;
 
+use maxmargin::control::Work;
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::solver::SolverKind;
 use maxmargin::training::Penalty;
 use maxmargin::{
-    Beginning, Checkpoint, CheckpointControl, Control, Model, Progress, Stop, TrainingParams, Unattended, Work, Workers,
+    Beginning, Checkpoint, CheckpointControl, Control, Model, Progress, Stop, TrainingParams, Unattended, Workers,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

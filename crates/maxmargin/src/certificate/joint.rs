@@ -2,10 +2,13 @@
 
 use std::ops::ControlFlow;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Quantity;
-use super::{gap_between, null_is_infinite, relative_gap};
+#[cfg(feature = "serde")]
+use super::null_is_infinite;
+use super::{gap_between, relative_gap};
 use crate::class_products::{Pass, Sums};
 use crate::control::Stop;
 use crate::problem::{AT_BOUND, Bias, JointProblem, Loss};
@@ -24,18 +27,19 @@ use crate::simd::Real;
 ///
 /// Hinge loss: the dual is taken at the model's α, clipped to their bounds. With an explicit bias `Σ_i α_ik = 0` must hold for every
 /// class, and α is lowered until it does (C.9).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct JointCertificate {
     /// The objective at the model's own w and b.
-    #[serde(with = "null_is_infinite")]
+    #[cfg_attr(feature = "serde", serde(with = "null_is_infinite"))]
     pub primal: f64,
     /// The dual objective, a bound below the optimum.
     pub dual: f64,
     /// primal − dual.
-    #[serde(with = "null_is_infinite")]
+    #[cfg_attr(feature = "serde", serde(with = "null_is_infinite"))]
     pub gap: f64,
     /// The gap divided by |primal|.
-    #[serde(with = "null_is_infinite")]
+    #[cfg_attr(feature = "serde", serde(with = "null_is_infinite"))]
     pub relative_gap: f64,
     /// Logistic loss: the largest component of the primal's gradient. Hinge loss: the largest violation of a row's optimality
     /// conditions, (CS.2).
@@ -65,8 +69,9 @@ impl JointCertificate {
 }
 
 /// A certificate for all classes, or the reason why there is none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum JointEvidence {
     /// The problem is convex, and this is how good the answer is.
     Certificate(JointCertificate),

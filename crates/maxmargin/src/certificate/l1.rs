@@ -9,13 +9,15 @@
 
 use std::borrow::Cow;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{Certificate, Evidence, Sums, decision_values, gap_between, relative_gap};
 use crate::problem::{Bias, Decision, LinearProblem, MarginProblem, Passes, Solution, dual_point, largest_product};
 
 /// How many columns a model with the L1 norm uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct ColumnCounts {
     /// Columns with a weight other than 0.
     pub used: usize,

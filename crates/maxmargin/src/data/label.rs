@@ -4,11 +4,13 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// One label: the text as it was first written. Two spellings of a number (`1`, `+1`, `1.0`) are the same label.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Label(String);
 
 impl Label {

@@ -249,6 +249,51 @@ impl Matrix {
         Ok(Matrix::Sparse(matrix))
     }
 
+    /// A sparse matrix from triplets of row, column and number, in any order, rows and columns counted from 0. Places that none of them names
+    /// are zeros.
+    ///
+    /// # Errors
+    /// When a place is out of range or named twice, or a number is not finite.
+    ///
+    /// # Examples
+    /// ```
+    /// use maxmargin::data::Matrix;
+    ///
+    /// let matrix = Matrix::from_entries(2, 3, [(1, 0, 5.0), (0, 2, 1.5)])?;
+    /// assert_eq!((matrix.row(0), matrix.row(1)), (vec![0.0, 0.0, 1.5], vec![5.0, 0.0, 0.0]));
+    /// # Ok::<(), maxmargin::Error>(())
+    /// ```
+    pub fn from_entries(
+        rows: usize,
+        columns: usize,
+        entries: impl IntoIterator<Item = (usize, usize, f64)>,
+    ) -> Result<Self, Error> {
+        check_columns(columns)?;
+        let mut entries: Vec<(usize, usize, f64)> = entries.into_iter().collect();
+        entries.sort_by_key(|&(row, column, _)| (row, column));
+        let outside = |&&(row, column, _): &&(usize, usize, f64)| row >= rows || column >= columns;
+        if let Some((row, column, _)) = entries.iter().find(outside) {
+            return Err(Error::Shape {
+                operation: "sparse matrix",
+                left: format!("an entry in row {}, column {}", *row as u64 + 1, *column as u64 + 1),
+                right: format!("{rows} rows x {columns} columns"),
+            });
+        }
+        let is_same = |pair: &&[(usize, usize, f64)]| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1);
+        if let Some([(row, column, _), ..]) = entries.windows(2).find(is_same) {
+            return Err(Error::Data {
+                what: format!("two entries are for row {}, column {}", row + 1, column + 1),
+                help: "join them to one".into(),
+            });
+        }
+        let mut offsets = vec![0u64; rows + 1];
+        entries.iter().for_each(|&(row, ..)| offsets[row + 1] += 1);
+        (0..rows).for_each(|row| offsets[row + 1] += offsets[row]);
+        let indices: Vec<u32> = entries.iter().map(|&(_, column, _)| column as u32).collect();
+        let values: Vec<f64> = entries.iter().map(|&(.., value)| value).collect();
+        Self::sparse(rows, columns, offsets, indices, values)
+    }
+
     /// A matrix of no columns for points that are known by their number alone (precomputed kernels).
     pub fn without_columns(rows: usize) -> Self {
         Matrix::Dense(Dense { rows, columns: 0, values: Values::F64(Vec::new().into()) })
@@ -521,6 +566,7 @@ impl Targets {
 }
 
 /// Copies an array of rows; the numbers are checked.
+#[cfg(feature = "ndarray")]
 impl TryFrom<ndarray::ArrayView2<'_, f64>> for Matrix {
     type Error = Error;
 
@@ -530,6 +576,7 @@ impl TryFrom<ndarray::ArrayView2<'_, f64>> for Matrix {
 }
 
 /// Copies an array of rows and keeps its single precision; the numbers are checked.
+#[cfg(feature = "ndarray")]
 impl TryFrom<ndarray::ArrayView2<'_, f32>> for Matrix {
     type Error = Error;
 

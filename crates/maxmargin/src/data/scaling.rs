@@ -1,5 +1,6 @@
 //! Columns brought to comparable ranges: learned on the training rows, applied to every row after.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Matrix;
@@ -15,17 +16,18 @@ const ENTRIES_A_COLUMN: usize = 64;
 const MOST_PARTS: usize = 16;
 
 /// How columns are scaled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub enum ScalingKind {
     /// Not at all.
     #[default]
-    #[serde(rename = "none")]
+    #[cfg_attr(feature = "serde", serde(rename = "none"))]
     None,
     /// To mean 0 and standard deviation 1.
-    #[serde(rename = "standard")]
+    #[cfg_attr(feature = "serde", serde(rename = "standard"))]
     Standard,
     /// To the range from 0 to 1.
-    #[serde(rename = "minmax")]
+    #[cfg_attr(feature = "serde", serde(rename = "minmax"))]
     MinMax,
 }
 
@@ -69,8 +71,9 @@ impl ScalingKind {
 /// assert_eq!(new.row(0), [0.75]);
 /// # Ok::<(), maxmargin::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Parts")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Parts"))]
 pub struct Scaling {
     kind: ScalingKind,
     offsets: Vec<f64>,
@@ -78,6 +81,7 @@ pub struct Scaling {
 }
 
 /// A scaling as it is written down, not yet checked.
+#[cfg(feature = "serde")]
 #[derive(Deserialize)]
 struct Parts {
     kind: ScalingKind,
@@ -85,6 +89,7 @@ struct Parts {
     factors: Vec<f64>,
 }
 
+#[cfg(feature = "serde")]
 impl TryFrom<Parts> for Scaling {
     type Error = Error;
 

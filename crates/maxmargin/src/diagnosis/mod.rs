@@ -29,6 +29,7 @@ mod kernel;
 mod labels;
 mod rows;
 
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use crate::data::Dataset;
@@ -42,8 +43,9 @@ pub use labels::{look_like_amounts, of_labels};
 pub const MOST_RANGE_RATIO: f64 = 100.0;
 
 /// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Severity {
     /// Good to know; nothing need be done.
     Note,
@@ -62,8 +64,9 @@ impl Severity {
 }
 
 /// Something that was found. Rows and columns are counted from 0.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "finding", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "finding", rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Finding {
     /// The ranges of two columns differ by more than [`MOST_RANGE_RATIO`].

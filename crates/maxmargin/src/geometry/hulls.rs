@@ -9,6 +9,7 @@
 //! reduced hulls, which belong to the soft margin. (G.1) is a dual problem with a sum held fixed for either sign, so
 //! `smo` solves it.
 
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use crate::control::{Control, Stop};
@@ -19,7 +20,8 @@ use crate::solver::Settings;
 use crate::solver::smo::{DualSolution, solve_dual};
 
 /// The nearest points of two (reduced) hulls, as combinations of rows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct NearestPoints {
     /// ‖p − q‖, the distance of the points found: never below the hulls' distance.
     pub distance: f64,

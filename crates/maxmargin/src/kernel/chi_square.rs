@@ -1,5 +1,6 @@
 //! The chi-square kernel, for histograms.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{Kernel, Rows, pairs};
@@ -9,7 +10,8 @@ use super::{Kernel, Rows, pairs};
 /// ```text
 /// k(x, z) = exp(−γ Σ_c (x_c − z_c)² / (x_c + z_c)),   γ > 0,   0/0 = 0   (K.6)
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct ChiSquare {
     /// γ, the factor of the distance.
     pub gamma: f64,

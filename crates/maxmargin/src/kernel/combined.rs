@@ -1,5 +1,6 @@
 //! Kernels made of kernels: sums, products and multiples of kernels are kernels.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{Kernel, KernelFunction, Rows};
@@ -7,7 +8,8 @@ use super::{Kernel, KernelFunction, Rows};
 /// ```text
 /// k(x, z) = k₁(x, z) + k₂(x, z) + …                                     (K.8a)
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Sum {
     pub(crate) parts: Vec<KernelFunction>,
 }
@@ -15,7 +17,8 @@ pub struct Sum {
 /// ```text
 /// k(x, z) = k₁(x, z) · k₂(x, z) · …                                     (K.8b)
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Product {
     pub(crate) parts: Vec<KernelFunction>,
 }
@@ -23,7 +26,8 @@ pub struct Product {
 /// ```text
 /// k(x, z) = s · k₁(x, z),   s > 0                                       (K.8c)
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Scaled {
     pub(crate) factor: f64,
     pub(crate) kernel: Box<KernelFunction>,

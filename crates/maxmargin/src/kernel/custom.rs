@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Kernel, Rows};
+use super::{Kernel, KernelParams, Rows};
 
 /// A kernel written by the user: a function of two rows, or a [`Kernel`] that computes blocks in its own way.
 ///
@@ -37,6 +37,12 @@ impl Custom {
     /// The name that the user gave.
     pub fn name(&self) -> &str {
         &self.name
+    }
+}
+
+impl From<Custom> for KernelParams {
+    fn from(kernel: Custom) -> Self {
+        KernelParams::Custom(kernel)
     }
 }
 

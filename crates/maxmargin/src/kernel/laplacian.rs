@@ -1,5 +1,6 @@
 //! The Laplacian kernel.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{Kernel, Rows, pairs};
@@ -9,7 +10,8 @@ use super::{Kernel, Rows, pairs};
 /// ```text
 /// k(x, z) = exp(−γ ‖x − z‖₁),   γ > 0                                   (K.5)
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Laplacian {
     /// γ, the inverse of the bandwidth.
     pub gamma: f64,

@@ -1,5 +1,6 @@
 //! The linear kernel.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{DotFunction, Kernel, Rows, pairs};
@@ -9,7 +10,8 @@ use super::{DotFunction, Kernel, Rows, pairs};
 /// ```text
 /// k(x, z) = ⟨x, z⟩                                                      (K.1)
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Linear {}
 
 impl Kernel for Linear {

@@ -1,6 +1,7 @@
 //! Mercer's condition: is a function a kernel? Asked of a sample of points.
 
 use faer::Side;
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use super::{Gram, Kernel, Points};
@@ -8,7 +9,8 @@ use crate::error::Error;
 use crate::workers::Workers;
 
 /// What the Gram matrix of a sample of points says of a kernel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct MercerReport {
     /// How many points the sample has.
     pub rows: usize,

@@ -42,6 +42,7 @@ mod tiles;
 
 use std::fmt::Debug;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 pub use chi_square::ChiSquare;
@@ -94,8 +95,9 @@ pub trait Kernel: Debug + Send + Sync {
 }
 
 /// A kernel with checked parameters, as models and files hold it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case")]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "name", rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum KernelFunction {
     /// `⟨x, z⟩`
@@ -119,7 +121,7 @@ pub enum KernelFunction {
     /// A multiple of a kernel.
     Scaled(Scaled),
     /// Written by the user; it cannot be saved.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     Custom(Custom),
 }
 

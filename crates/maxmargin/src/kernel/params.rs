@@ -13,6 +13,7 @@ use crate::workers::Workers;
 
 /// The factor γ, or the rule to find it by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Gamma {
     /// `1 / (columns · variance of all values)`; 1 when the variance is 0.
     #[default]
@@ -23,6 +24,12 @@ pub enum Gamma {
     Value(f64),
     /// By bandwidth: `γ = 1/σ²`.
     Sigma(f64),
+}
+
+impl From<f64> for Gamma {
+    fn from(gamma: f64) -> Self {
+        Gamma::Value(gamma)
+    }
 }
 
 impl Gamma {

@@ -66,6 +66,14 @@ impl FromStr for KernelParams {
     }
 }
 
+impl TryFrom<&str> for KernelParams {
+    type Error = Error;
+
+    fn try_from(text: &str) -> Result<Self, Error> {
+        text.parse()
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     /// Bytes read.

@@ -1,5 +1,6 @@
 //! The polynomial kernel.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{DotFunction, Kernel, Rows, pairs};
@@ -9,7 +10,8 @@ use super::{DotFunction, Kernel, Rows, pairs};
 /// ```text
 /// k(x, z) = (γ⟨x, z⟩ + c)^q,   γ > 0,   q = 1, 2, …                     (K.2)
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Polynomial {
     /// γ, the factor of the dot product.
     pub gamma: f64,

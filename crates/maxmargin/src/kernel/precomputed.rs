@@ -1,5 +1,6 @@
 //! Kernel values that the user computed.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{Kernel, Rows};
@@ -12,7 +13,8 @@ use crate::data::Matrix;
 /// ```
 ///
 /// The right side of a block must be training rows; see [`Points::number`](super::Points::number).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Precomputed {}
 
 impl Kernel for Precomputed {

@@ -1,5 +1,6 @@
 //! The Gaussian kernel.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{DotFunction, Kernel, Rows, pairs};
@@ -9,7 +10,8 @@ use super::{DotFunction, Kernel, Rows, pairs};
 /// ```text
 /// k(x, z) = exp(−γ ‖x − z‖²),   γ > 0;   by its bandwidth σ: γ = 1/σ²    (K.3)
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Rbf {
     /// γ, the inverse of the squared bandwidth.
     pub gamma: f64,

@@ -1,10 +1,12 @@
 //! From a decision value to a probability.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// From a decision value to a probability; of a regression, how far targets lie from it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Calibration {
     /// The logit of the positive class is a line in each of four parts of the decision values, 0 at f = 0
     ///

@@ -13,8 +13,8 @@ mod probabilities;
 
 use std::sync::OnceLock;
 
-use crate::certificate::Evidence;
 use crate::certificate::joint::JointEvidence;
+use crate::certificate::{CertificateSummary, Evidence};
 use crate::control::Stop;
 use crate::data::{Dataset, Label, Labels, Matrix, Scaling};
 use crate::error::Error;
@@ -189,6 +189,15 @@ impl Model {
         &self.points
     }
 
+    /// How good the model is as a whole; `None` where there is no certificate for every machine.
+    pub fn certificate(&self) -> Option<CertificateSummary> {
+        if let Some(joint) = &self.parts.joint {
+            return joint.certificate().map(CertificateSummary::from);
+        }
+        let all = self.machines().iter().map(|machine| machine.evidence.certificate()).collect::<Option<Vec<_>>>()?;
+        Some(CertificateSummary::of(all))
+    }
+
     /// The worst reason to stop among the machines: `Converged` only when all are.
     pub fn stop(&self) -> Stop {
         let stops = self.machines().iter().map(|machine| machine.stop);
@@ -242,6 +251,12 @@ impl Model {
         };
         let places: Vec<Option<u32>> = labels.classes().iter().map(place).collect();
         labels.codes().iter().map(|&code| places[code as usize]).collect()
+    }
+}
+
+impl AsRef<Model> for Model {
+    fn as_ref(&self) -> &Model {
+        self
     }
 }
 

@@ -1,10 +1,12 @@
 //! Losses, and what they contribute to the dual.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// What a row costs whose margin is `z = y f(x)`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Loss {
     /// `max(0, 1 − z)`
     #[default]

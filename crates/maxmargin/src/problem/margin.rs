@@ -1,5 +1,6 @@
 //! One decision function: rows, what it should say of them, a loss, and a penalty on the weights.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{Direction, FromNu, LinearProblem, Loss, Norm, Passes, RowLoss, Task, nu};
@@ -8,8 +9,9 @@ use crate::kernel::{ClassValues, Gram, KernelFunction, Points};
 use crate::workers::Workers;
 
 /// How the offset b of `f(x) = ⟨w, φ(x)⟩ + b` is treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Bias {
     /// b is free and not penalised; the dual has `Σ α_i y_i = 0`.
     #[default]

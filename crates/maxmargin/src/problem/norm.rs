@@ -1,5 +1,6 @@
 //! How the size of the weights is measured, and what the L1 norm asks of the dual.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{Bias, Direction, LinearProblem, Loss, RowLoss};
@@ -7,8 +8,10 @@ use crate::error::Error;
 use crate::kernel::KernelFunction;
 
 /// How the size of the weights is measured in the objective.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Norm {
     /// `½‖w‖² = ½ Σ w_j²`: every column has a part in the answer.
     #[default]

@@ -1,5 +1,6 @@
 //! How strong the penalty on the weights is.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Norm;
@@ -15,8 +16,9 @@ use crate::error::{Error, Parameter};
 ///
 /// n is the number of rows of the binary problem, each counted by its weight. With the L1 norm `½‖w‖²` and `λ‖w‖²` are `‖w‖₁` and
 /// `λ‖w‖₁`, and lambda is `C = 1/(nλ)`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Penalty {
     /// C
     C(f64),

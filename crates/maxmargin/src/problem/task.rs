@@ -1,5 +1,6 @@
 //! What a decision function is for: to tell classes apart, to meet numbers, or to tell what is usual.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Loss;
@@ -15,8 +16,9 @@ use crate::error::{Error, Parameter};
 /// ```
 ///
 /// Hinge loss charges ξ itself, squared loss ξ²; only classification has logistic loss, too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Task {
     /// A class.
     #[default]

@@ -1,10 +1,12 @@
 //! The names of solvers.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// An algorithm by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum SolverKind {
     /// Sequential minimal optimisation, second-order selection.

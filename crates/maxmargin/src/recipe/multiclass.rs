@@ -1,28 +1,31 @@
 //! Several classes as several binary problems, or as one.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// How several classes are told apart. Two classes are always one machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub enum Multiclass {
     /// A machine for each pair of classes; the class with most votes wins, the first of those that tie.
     #[default]
-    #[serde(rename = "ovo")]
+    #[cfg_attr(feature = "serde", serde(rename = "ovo"))]
     OneVsOne,
     /// A machine for each class; the largest decision value wins, the first of those that tie.
-    #[serde(rename = "ovr")]
+    #[cfg_attr(feature = "serde", serde(rename = "ovr"))]
     OneVsRest,
     /// A function for each class, all of them found by one problem; the largest value wins, the first of those that tie.
     /// Logistic loss (softmax), and Fisher's discriminant with one scatter matrix for all classes.
-    #[serde(rename = "joint")]
+    #[cfg_attr(feature = "serde", serde(rename = "joint"))]
     Joint,
     /// The same with hinge loss: a row's own class must be ahead of every other by 1 (Crammer and Singer).
-    #[serde(rename = "crammer-singer")]
+    #[cfg_attr(feature = "serde", serde(rename = "crammer-singer"))]
     CrammerSinger,
 }
 
 /// What one machine tells apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Pairing {
     /// The class that positive decision values speak for.
     pub positive: usize,

@@ -1,5 +1,6 @@
 //! Why a model says of a row what it says: the support vectors or columns that decided, and how far the boundary is.
 
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use crate::data::Dataset;
@@ -29,7 +30,8 @@ impl Default for Detail {
 }
 
 /// Why a model says of a row what it says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Explanation {
     /// The place of the class among the model's; `None` for a regression, whose only decision value is the answer.
     pub code: Option<u32>,
@@ -50,7 +52,8 @@ pub struct Explanation {
 /// ```text
 /// lead = f_a(x) − f_b(x),   distance = lead / ‖w_a − w_b‖                (M.4)
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Lead {
     /// The place of the class that came second.
     pub rival: u32,
@@ -74,7 +77,8 @@ pub struct Lead {
 /// ```
 ///
 /// in the columns (scaled, where the model scales them) if the kernel is linear, else in the kernel's space.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Reason {
     /// Which machine.
     pub machine: usize,
@@ -97,7 +101,8 @@ pub struct Reason {
 }
 
 /// One term of a decision value.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Term {
     /// Whose term it is.
     pub source: TermSource,
@@ -112,8 +117,9 @@ pub struct Term {
 }
 
 /// Whose term it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum TermSource {
     /// A training row, counted from 0: a support vector.
     TrainingRow(u64),

@@ -1,5 +1,6 @@
 //! Rows that a model had to give up on: those far on the wrong side of their margin, whose labels deserve a second look.
 
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use crate::certificate::SLACK_A_TOLERANCE;
@@ -11,7 +12,8 @@ use crate::recipe::{Pairing, decide, row_weights, targets};
 use crate::workers::Workers;
 
 /// What was found when every row was compared with what the model says of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Suspects {
     /// Whether the data is the training data, by its hash. Of other data no α is known.
     pub same_data: bool,
@@ -33,7 +35,8 @@ pub struct Suspects {
 /// ```
 ///
 /// Between classes the row is on the wrong side where ξ > 1, and beyond the other class's margin where ξ > 2.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Suspect {
     /// The row, counted from 0.
     pub row: usize,

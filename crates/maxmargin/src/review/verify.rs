@@ -1,5 +1,6 @@
 //! A model's certificate, checked against the data by anyone who doubts it.
 
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use crate::certificate::joint::JointEvidence;
@@ -19,7 +20,9 @@ use crate::workers::Workers;
 pub(super) const AGREEMENT: f64 = 1e-6;
 
 /// What was found when a model's certificates were computed anew.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
+#[non_exhaustive]
 pub struct Verification {
     /// Whether the data is the training data, by its hash; `None` when the model keeps none, because it learnt from a stream.
     pub same_data: Option<bool>,
@@ -40,7 +43,8 @@ impl Verification {
 }
 
 /// A number of a stored certificate that is not true.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Disagreement {
     /// Which machine; `None` for what all of them have in common.
     pub machine: Option<usize>,

@@ -36,6 +36,10 @@ pub(crate) mod dual_ascent;
 #[cfg(test)]
 mod fixtures;
 mod hessian;
+#[cfg(feature = "interior-point")]
+mod interior_point;
+#[cfg(not(feature = "interior-point"))]
+#[path = "left_out.rs"]
 mod interior_point;
 mod joint;
 mod kernel_newton;
@@ -57,6 +61,7 @@ pub(crate) mod smo;
 mod start;
 mod table;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 pub use joint::{JointSolution, JointStart, solve_joint, supports_joint};
@@ -134,8 +139,9 @@ impl Settings {
 }
 
 /// The precision of the kernel values that a solver works with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Precision {
     /// 32 bits.
     #[default]
@@ -145,8 +151,9 @@ pub enum Precision {
 }
 
 /// How `lda` places its threshold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Threshold {
     /// Where the training errors are fewest.
     #[default]
@@ -183,6 +190,12 @@ impl Default for Settings {
 /// When it cannot, with the way out.
 pub fn supports(kind: SolverKind, problem: &MarginProblem<'_>, settings: &Settings) -> Result<(), Error> {
     let facts = kind.facts();
+    if facts.is_left_out {
+        return Err(Error::Combination {
+            what: format!("the solver {} was left out of this build", kind.name()),
+            help: format!("build maxmargin with the feature `{}`, or leave the solver out", kind.name()),
+        });
+    }
     facts.check(&Asked::of(problem, settings))?;
     if facts.solve.is_none() {
         return Err(makes_a_network(kind));

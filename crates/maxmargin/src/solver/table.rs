@@ -35,6 +35,8 @@ pub struct SolverFacts {
     pub(crate) stops_at_gap: bool,
     /// Bytes that it needs for a problem.
     pub(super) bytes: fn(&MarginProblem<'_>, &Settings) -> u64,
+    /// Whether this build is without the solver, because the feature of its name is off.
+    pub(super) is_left_out: bool,
     /// How it solves a problem of two classes, or of none; `None` where it makes a network.
     pub(super) solve: Option<Solve>,
 }
@@ -145,6 +147,7 @@ const USUAL: SolverFacts = SolverFacts {
     beginnings: SCRATCH,
     stops_at_gap: false,
     bytes: |_, _| 0,
+    is_left_out: false,
     solve: None,
 };
 
@@ -197,6 +200,7 @@ pub(super) static TABLE: [SolverFacts; SolverKind::ALL.len()] = [
             penalties: &[PenaltyKind::Soft, PenaltyKind::Hard],
             ..LINEAR
         }],
+        is_left_out: cfg!(not(feature = "interior-point")),
         bytes: interior_point::bytes,
         solve: Some(|problem, settings, _, control| interior_point::solve(problem, settings, control)),
         ..USUAL

@@ -1,5 +1,6 @@
 //! How well rows of a stream are predicted.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// The rows, about, that count as recent.
@@ -9,7 +10,8 @@ const BUCKET_ROWS: u64 = 1024;
 const BUCKETS: usize = 16;
 
 /// Rows predicted: how many, how many of them wrongly, and the sum of their losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Estimate {
     /// Rows predicted.
     pub rows: u64,
@@ -43,7 +45,8 @@ impl Estimate {
 }
 
 /// An estimate over all rows, and over the recent ones, which are kept in a few buckets.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct Window {
     all: Estimate,
     /// The oldest first; all but the last are full.

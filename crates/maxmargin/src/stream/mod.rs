@@ -63,6 +63,7 @@ pub use snapshot::{StreamSnapshot, StreamState};
 
 use std::ops::Range;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Label, Matrix};
@@ -134,7 +135,8 @@ pub struct StreamingSgd {
 }
 
 /// Rows of a batch that wait for their step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 struct Batch {
     rows: Vec<BatchRow>,
     /// The entries of all rows, one row after the other.
@@ -144,7 +146,8 @@ struct Batch {
     decisions: Vec<f64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 struct BatchRow {
     class: u32,
     weight: f64,

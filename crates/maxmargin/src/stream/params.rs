@@ -1,5 +1,6 @@
 //! The parameters of a stream, and the only place that checks their ranges.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::StreamingSgd;
@@ -8,7 +9,8 @@ use crate::error::{Error, Parameter};
 use crate::problem::{Bias, Loss};
 
 /// The parameters of a stream, not yet checked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct StreamParams {
     /// The labels, in any order; empty means those of the first block. More than two are told apart one against the rest.
     pub classes: Vec<Label>,

@@ -1,5 +1,6 @@
 //! The state of a stream: everything that the next step depends on.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Window;
@@ -18,7 +19,8 @@ pub struct StreamSnapshot {
 }
 
 /// A learner without its long vectors: small, and made to be saved.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct StreamState {
     params: StreamParams,
     classes: Vec<Label>,

@@ -7,13 +7,15 @@
 //!
 //! u corrects A v for the steps that were counted before v reached its present value.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// The least s. Below it v is multiplied by s, and s becomes 1 again.
 const SMALLEST_SCALE: f64 = 1e-6;
 
 /// w, b, and their sums. The vectors are not serialised here.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(super) struct Weights {
     /// s
     pub(super) scale: f64,
@@ -27,10 +29,10 @@ pub(super) struct Weights {
     /// Rows on the wrong side when they came.
     pub(super) errors: u64,
     /// v
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) direction: Vec<f64>,
     /// u
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) late: Vec<f64>,
 }
 

@@ -11,6 +11,7 @@ use crate::recipe::Pairing;
 
 /// Where a training begins.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Beginning<'a> {
     /// As if the data had never been seen.
     Scratch,

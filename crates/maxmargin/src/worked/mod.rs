@@ -27,6 +27,7 @@ mod e08;
 mod e09;
 mod e10;
 
+#[cfg(feature = "serde")]
 use serde::Serialize;
 
 use crate::certificate::Certificate;
@@ -46,7 +47,8 @@ const SOLVER_TOLERANCE: f64 = 1e-6;
 const AGREEMENT: f64 = 1e-4;
 
 /// An example, computed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
 pub struct Example {
     /// `E1` to `E10`.
     pub id: &'static str,
@@ -66,8 +68,9 @@ impl Example {
 }
 
 /// One claim of an example.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(into = "Reported")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
+#[cfg_attr(feature = "serde", serde(into = "Reported"))]
 pub struct Check {
     /// What the number is.
     pub what: String,
@@ -78,8 +81,9 @@ pub struct Check {
 }
 
 /// What is claimed of a number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "claim", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "claim", rename_all = "kebab-case"))]
 pub enum Claim {
     /// It is this number, up to `tolerance` (absolute).
     Equal {
@@ -153,15 +157,17 @@ fn number(value: f64) -> String {
 }
 
 /// A check as it is reported: with the verdict.
+#[cfg(feature = "serde")]
 #[derive(Serialize)]
 struct Reported {
     what: String,
     solver: Option<&'static str>,
-    #[serde(flatten)]
+    #[cfg_attr(feature = "serde", serde(flatten))]
     claim: Claim,
     holds: bool,
 }
 
+#[cfg(feature = "serde")]
 impl From<Check> for Reported {
     fn from(check: Check) -> Self {
         let holds = check.holds();
