@@ -78,8 +78,13 @@ impl<'a> Plan<'a> {
         let workers = Workers::new(arguments.threads)?;
         let memory = size::asked(arguments.memory.as_deref())?;
         let mut read: Vec<&Path> = [&origin].into_iter().chain(&test).filter_map(|origin| origin.file()).collect();
-        read.extend(arguments.warm_start.as_deref());
-        let keeper = keeper(arguments, &read, words)?;
+        // A checkpoint is written while the model to start from may be needed again, a model in memory when it is not.
+        let mut kept_apart = read.clone();
+        kept_apart.extend(arguments.warm_start.as_deref());
+        let keeper = keeper(arguments, &kept_apart, words)?;
+        if matches!(mode, Mode::OutOfCore(_)) {
+            read = kept_apart;
+        }
         read.extend(arguments.resume.as_deref());
         let model = arguments.output.clone().unwrap_or_else(|| with_extension(&origin.stem(), "mm"));
         let model = Target::new(&model, &read)?;
