@@ -34,7 +34,7 @@ fn row(facts: &SolverFacts) -> String {
         Aim::NoMinimum => "no objective",
         Aim::NotConvex(_) => "not convex",
     };
-    let SolverFacts { name, purpose, .. } = facts;
+    let (name, purpose) = (facts.kind.name(), facts.purpose);
     format!("| `{name}` | {purpose} | {} | {together} | {checkpoint} | {certificate} |", domains.join("; "))
 }
 
