@@ -23,7 +23,8 @@ fn surface(text: &str) -> (Vec<String>, Vec<String>) {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once("\npub use ") {
         let Some((list, next)) = after.split_once(';') else { break };
-        let names = list.rsplit("::").next().unwrap_or_default().trim_matches(['{', '}']).split(',').map(str::trim);
+        let (_, names) = list.split_once("::").unwrap_or_default();
+        let names = names.split(['{', '}', ',']).filter_map(|name| name.trim().rsplit("::").next());
         types.extend(names.filter(|name| name.starts_with(char::is_uppercase)).map(str::to_string));
         rest = next;
     }
@@ -45,7 +46,7 @@ fn the_surface_has_at_most_sixty_types() {
 #[test]
 fn what_is_shown_is_found_by_the_count() {
     let text =
-        "mod a;\n#[doc(hidden)]\npub mod b;\npub mod c;\n\npub use a::{One, two,\n    Three};\npub use b::Four;\n";
+        "mod a;\n#[doc(hidden)]\npub mod b;\npub mod c;\n\npub use a::{One, d::two,\n    Three};\npub use b::Four;\n";
     let (types, modules) = surface(text);
     assert_eq!((types, modules), (vec!["One".into(), "Three".into(), "Four".into()], vec!["c".into()]));
 }
