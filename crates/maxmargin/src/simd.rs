@@ -166,7 +166,7 @@ macro_rules! precision {
                     #[inline(always)]
                     fn with_simd<S: Simd>(self, simd: S) {
                         // Eight sums on their way hide what one takes: few lanes leave room for several rows.
-                        match L / S::$width {
+                        match const { L / S::$width } {
                             0 => self.run::<Scalar, 1, 4>(Scalar::new()),
                             1 => self.run::<S, 1, 8>(simd),
                             2 => self.run::<S, 2, 4>(simd),
@@ -277,7 +277,7 @@ macro_rules! precision {
                     type Output = ();
                     #[inline(always)]
                     fn with_simd<S: Simd>(self, simd: S) {
-                        match L / S::$width {
+                        match const { L / S::$width } {
                             0 => self.run::<Scalar, 1>(Scalar::new()),
                             1 => self.run::<S, 1>(simd),
                             2 => self.run::<S, 2>(simd),

@@ -3,6 +3,8 @@
 //! Work is cut into chunks whose size depends on the work alone, and partial results are folded in the order of
 //! the chunks, so the same bits come out for any number of threads.
 
+use std::sync::Mutex;
+
 #[cfg(feature = "threads")]
 use rayon::prelude::*;
 
@@ -94,16 +96,46 @@ impl Workers {
         }
     }
 
+    /// Calls `work(k)` for each k below `count`, on all threads.
+    ///
+    /// All other ways to hand out work end here: what rayon needs is compiled once, and not again for each closure.
+    fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        match &self.pool {
+            #[cfg(feature = "threads")]
+            Some(pool) if count > 1 => pool.install(|| (0..count).into_par_iter().for_each(work)),
+            _ => (0..count).for_each(work),
+        }
+    }
+
+    /// Calls `work(k, item)` for the k-th item, each once, and hands back the results in order.
+    fn each_item<T: Send, R: Send>(
+        &self,
+        items: impl Iterator<Item = T>,
+        work: impl Fn(usize, T) -> R + Sync,
+    ) -> Vec<R> {
+        if self.pool.is_none() {
+            return items.enumerate().map(|(k, item)| work(k, item)).collect();
+        }
+        let places: Vec<Mutex<Place<T, R>>> = items.map(|item| Mutex::new(Place::Waiting(item))).collect();
+        self.each(places.len(), &|k| {
+            // Each place is visited by one thread, so no lock is ever waited for.
+            if let Ok(mut place) = places[k].lock()
+                && let Place::Waiting(item) = std::mem::replace(&mut *place, Place::Taken)
+            {
+                *place = Place::Done(work(k, item));
+            }
+        });
+        let done = |place: Mutex<Place<T, R>>| match place.into_inner() {
+            Ok(Place::Done(result)) => Some(result),
+            _ => None,
+        };
+        places.into_iter().filter_map(done).collect()
+    }
+
     /// Cuts `out` into chunks of `size` and calls `work(start, chunk)` for each, on all threads.
     pub fn fill_chunks<T: Send>(&self, out: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
         let size = size.max(1);
-        match &self.pool {
-            #[cfg(feature = "threads")]
-            Some(pool) if out.len() > size => pool.install(|| {
-                out.par_chunks_mut(size).enumerate().for_each(|(k, chunk)| work(k * size, chunk));
-            }),
-            _ => out.chunks_mut(size).enumerate().for_each(|(k, chunk)| work(k * size, chunk)),
-        }
+        self.each_item(out.chunks_mut(size), |k, chunk| work(k * size, chunk));
     }
 
     /// [`Workers::fill_chunks`], and the results of `work` in the order of the chunks.
@@ -114,9 +146,7 @@ impl Workers {
         work: impl Fn(usize, &mut [T]) -> R + Sync,
     ) -> Vec<R> {
         let size = size.max(1);
-        let mut chunks: Vec<(usize, &mut [T])> =
-            out.chunks_mut(size).enumerate().map(|(k, chunk)| (k * size, chunk)).collect();
-        self.map_parts(&mut chunks, |(start, chunk)| work(*start, chunk))
+        self.each_item(out.chunks_mut(size), |k, chunk| work(k * size, chunk))
     }
 
     /// `of(i)` for each i below `count`, on all threads.
@@ -169,42 +199,33 @@ impl Workers {
 
     /// Calls `work` for each part, and hands back the results in order.
     pub fn map_parts<T: Send, R: Send>(&self, parts: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
-        match &self.pool {
-            #[cfg(feature = "threads")]
-            Some(pool) if parts.len() > 1 => pool.install(|| parts.par_iter_mut().map(&work).collect()),
-            _ => parts.iter_mut().map(work).collect(),
-        }
+        self.each_item(parts.iter_mut(), |_, part| work(part))
     }
 
     /// What `work` makes of each item, in order.
     pub(crate) fn map_all<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
-        match &self.pool {
-            #[cfg(feature = "threads")]
-            Some(pool) if items.len() > 1 => pool.install(|| items.into_par_iter().map(work).collect()),
-            _ => items.into_iter().map(work).collect(),
-        }
+        self.each_item(items.into_iter(), |_, item| work(item))
     }
 
     /// [`Workers::fill_chunks`], with a value that each thread makes once and uses for all its chunks.
-    pub(crate) fn fill_chunks_with<T: Send, S>(
+    pub(crate) fn fill_chunks_with<T: Send, S: Send>(
         &self,
         out: &mut [T],
         size: usize,
-        make: impl Fn() -> S + Sync + Send,
-        work: impl Fn(&mut S, usize, &mut [T]) + Sync + Send,
+        make: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, usize, &mut [T]) + Sync,
     ) {
         let size = size.max(1);
-        match &self.pool {
-            #[cfg(feature = "threads")]
-            Some(pool) if out.len() > size => pool.install(|| {
-                let chunks = out.par_chunks_mut(size).enumerate();
-                chunks.for_each_init(make, |state, (k, chunk)| work(state, k * size, chunk));
-            }),
-            _ => {
-                let mut state = make();
-                out.chunks_mut(size).enumerate().for_each(|(k, chunk)| work(&mut state, k * size, chunk));
+        // What no thread is using.
+        let idle: Mutex<Vec<S>> = Mutex::new(Vec::new());
+        self.each_item(out.chunks_mut(size), |k, chunk| {
+            let found = idle.lock().ok().and_then(|mut idle| idle.pop());
+            let mut state = found.unwrap_or_else(&make);
+            work(&mut state, k * size, chunk);
+            if let Ok(mut idle) = idle.lock() {
+                idle.push(state);
             }
-        }
+        });
     }
 
     /// Calls `work` for each range of at most `size` within `0..len`, and hands back the results in order.
@@ -215,14 +236,16 @@ impl Workers {
         work: impl Fn(std::ops::Range<usize>) -> R + Sync,
     ) -> Vec<R> {
         let size = size.max(1);
-        let count = len.div_ceil(size);
         let range = |k: usize| k * size..((k + 1) * size).min(len);
-        match &self.pool {
-            #[cfg(feature = "threads")]
-            Some(pool) if count > 1 => pool.install(|| (0..count).into_par_iter().map(|k| work(range(k))).collect()),
-            _ => (0..count).map(|k| work(range(k))).collect(),
-        }
+        self.each_item(0..len.div_ceil(size), |k, _| work(range(k)))
     }
+}
+
+/// What is handed out, and what came of it.
+enum Place<T, R> {
+    Waiting(T),
+    Taken,
+    Done(R),
 }
 
 /// Starts the threads of a team.
