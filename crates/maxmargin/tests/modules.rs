@@ -12,7 +12,10 @@ type Edges = BTreeMap<String, BTreeSet<String>>;
 
 /// A file without its comments, without literals, and without the tests at its end.
 fn code(text: &str) -> String {
-    let own = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    // A module of tests in a file of its own is only declared here.
+    let is_here = |place: &usize| text[*place..].lines().nth(1).is_some_and(|line| line.ends_with('{'));
+    let tests = text.match_indices("#[cfg(test)]\nmod ").map(|(place, _)| place).find(is_here);
+    let own = &text[..tests.unwrap_or(text.len())];
     own.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
@@ -78,8 +81,8 @@ fn modules(lib: &str) -> BTreeSet<String> {
 /// What `lib.rs` makes known at the root, by name, and the module that it comes from.
 fn exports(lib: &str) -> BTreeMap<String, String> {
     let mut exports = BTreeMap::new();
-    for line in lib.lines().filter_map(|line| line.strip_prefix("pub use ")) {
-        let (module, names) = line.split_once("::").unwrap();
+    for list in lib.split("\npub use ").skip(1) {
+        let (module, names) = list.split_once("::").unwrap();
         exports.extend(first_names(names).into_iter().map(|name| (name, module.to_string())));
     }
     exports
@@ -176,7 +179,7 @@ fn a_circle_that_was_made_up_is_found() {
 #[test]
 fn every_way_to_name_a_module_is_read() {
     let text = "use crate::a;\nuse crate::{b::X, c::{d, e}};\n// crate::f\nfn x() -> crate::g::Y { super::super::h::z() }\n\
-                use super::i;\nuse $crate::j;\n#[cfg(test)]\nmod tests { use crate::k; }\n";
+                use super::i;\n#[cfg(test)]\nmod tests;\nuse $crate::j;\n#[cfg(test)]\nmod more {\nuse crate::k; }\n";
     let mut names = roots(&code(text), 2);
     names.sort_unstable();
     assert_eq!(names, ["a", "b", "c", "g", "h", "j"]);
