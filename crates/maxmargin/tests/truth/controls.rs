@@ -39,8 +39,8 @@ fn coarse_solver(problem: &Problem) -> Option<SolverKind> {
         (Some(Multiclass::CrammerSinger), _) => Some(SolverKind::DualAscent),
         (Some(_), _) => Some(SolverKind::Logistic),
         (None, Norm::L1) => Some(SolverKind::L1Newton),
-        (None, Norm::L2) if is_primal => Some(SolverKind::PrimalNewton),
-        (None, Norm::L2) => None,
+        (None, _) if is_primal => Some(SolverKind::PrimalNewton),
+        (None, _) => None,
     }
 }
 

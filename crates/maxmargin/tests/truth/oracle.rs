@@ -419,7 +419,7 @@ impl<'a> Case<'a> {
                 let norm: Double = weights.iter().chain([&folded]).map(|w| Double::from(w.abs())).sum();
                 (norm, lost_in_sum(weights.len()) * norm.value())
             }
-            (Some(weights), Norm::L2) => {
+            (Some(weights), _) => {
                 let norm: Double = weights.iter().chain([&folded]).map(|&w| Double::product(w, w)).sum();
                 (norm * 0.5, lost_in_sum(weights.len()) * norm.value())
             }
@@ -567,9 +567,9 @@ impl<'a> Case<'a> {
         }
         let component = |(product, &(number, penalised)): (&Double, &(f64, bool))| match (penalised, self.norm) {
             (false, _) => product.value().abs(),
-            (true, Norm::L2) => (*product + -number).value().abs(),
             (true, Norm::L1) if number == 0.0 => (product.abs() + -1.0).positive().value(),
             (true, Norm::L1) => (*product + -number.signum()).value().abs(),
+            (true, _) => (*product + -number).value().abs(),
         };
         let value = products.iter().zip(&numbers).map(component).fold(0.0, f64::max);
         Rounded { value, rounding: lost.iter().fold(0.0, |most: f64, lost| most.max(*lost)) }
