@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use maxmargin::data::{Dataset, Label, embedded, generate};
+use maxmargin::data::{Dataset, Label, TableRecipe, embedded, generate};
 use maxmargin_io::{Blocks, Error, ReadOptions, read_path, read_source};
 
 use crate::failure::Failure;
@@ -30,6 +30,8 @@ pub(crate) struct Begun {
     pub(crate) rows: Option<u64>,
     /// The labels, sorted.
     pub(crate) classes: Option<Vec<Label>>,
+    /// How raw columns become numbers, where the data is a table of them.
+    pub(crate) recipe: Option<TableRecipe>,
 }
 
 /// Blocks of rows, read ahead by one.
@@ -104,7 +106,8 @@ fn send_all(
 ) -> Result<(), Error> {
     let send = |message: Message| sender.send(message).is_ok();
     let ready = |data: Dataset| {
-        let begun = Begun { rows: Some(data.rows() as u64), classes: Some(data.labels().classes().to_vec()) };
+        let begun =
+            Begun { rows: Some(data.rows() as u64), classes: Some(data.labels().classes().to_vec()), recipe: None };
         if send(Message::Begun(begun)) {
             send(Message::Block(Box::new(data)));
         }
@@ -142,7 +145,11 @@ fn send_all(
 }
 
 fn send_blocks(blocks: &mut Blocks<'_>, send: &impl Fn(Message) -> bool) -> Result<(), Error> {
-    let begun = Begun { rows: blocks.rows(), classes: blocks.classes().map(<[Label]>::to_vec) };
+    let begun = Begun {
+        rows: blocks.rows(),
+        classes: blocks.classes().map(<[Label]>::to_vec),
+        recipe: blocks.recipe().cloned(),
+    };
     if !send(Message::Begun(begun)) {
         return Ok(());
     }

@@ -3,19 +3,23 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use maxmargin::data::{Dataset, embedded, generate};
+use maxmargin::data::{
+    Dataset, Label, Labels, Missing, Reading as ModelReading, TableRecipe, embedded, generate, stratified_split,
+};
 use maxmargin::error::{listed, quoted};
 use maxmargin::kernel::KernelParams;
-use maxmargin::{Error, Model, Workers};
-use maxmargin_io::{KernelValues, ReadOptions, Reader, without_compression};
+use maxmargin::problem::Task;
+use maxmargin::{Model, Workers};
+use maxmargin_io::{KernelValues, ReadData, ReadOptions, Reader, Remarks, TableSurvey, select, without_compression};
 
 use crate::arguments::Reading;
 use crate::failure::Failure;
 use crate::output::{Words, escaped, reason};
 use crate::progress::ReadingLine;
 use crate::report::counted;
+use crate::tables;
 
 /// The rows of a generated set, where none are asked for.
 pub(crate) const GENERATED_ROWS: usize = 200;
@@ -141,30 +145,54 @@ impl Source {
     ///
     /// # Errors
     /// When it does not read as asked, with its place.
-    pub(crate) fn read(&self, options: &ReadOptions) -> Result<Dataset, maxmargin_io::Error> {
+    pub(crate) fn read(&self, options: &ReadOptions) -> Result<ReadData, maxmargin_io::Error> {
         let line = ReadingLine::new(&self.origin, self.words.quiet);
         let reader = Reader::new(options).on(&self.workers).watched_by(&line);
         match &self.content {
-            Content::File(path) => reader.read_path(path),
-            Content::Pipe(path, bytes) => reader.read_bytes(self.piped(path.as_deref(), bytes)?, &self.origin),
-            Content::Ready(data) => match &options.columns {
-                None => Ok((**data).clone()),
-                Some(columns) => once(columns)
-                    .and_then(|()| data.select_columns(&by_name(columns, data.names())))
-                    .map_err(|error| maxmargin_io::Error::Data { path: self.origin.clone(), error }),
-            },
+            Content::File(path) => reader.read_data(path),
+            Content::Pipe(path, bytes) => reader.read_data_bytes(self.piped(path.as_deref(), bytes)?, &self.origin),
+            Content::Ready(data) => select((**data).clone(), &self.origin, options).map(|data| ReadData {
+                data,
+                labelled: !options.unlabelled,
+                recipe: None,
+                remarks: Remarks::default(),
+            }),
         }
     }
 
     /// [`Source::read`], where there is no second try: what comes through a pipe is not kept.
     ///
     /// # Errors
-    /// As there.
-    pub(crate) fn read_once(self, options: &ReadOptions) -> Result<Dataset, maxmargin_io::Error> {
-        let Content::Pipe(path, _) = &self.content else { return self.read(options) };
+    /// As there; of a table, with all that is wrong with it.
+    pub(crate) fn read_once(&self, options: &ReadOptions) -> Result<ReadData, Failure> {
+        let read = match &self.content {
+            Content::Pipe(path, _) => {
+                let line = ReadingLine::new(&self.origin, self.words.quiet);
+                let reader = Reader::new(options).on(&self.workers).watched_by(&line);
+                self.pipe(path.as_deref()).and_then(|pipe| reader.read_data_source(pipe, &self.origin))
+            }
+            _ => self.read(options),
+        };
+        read.map_err(|error| match self.survey(options) {
+            Ok(Some(survey)) => tables::explained(error, &survey, options, &self.origin),
+            _ => error.into(),
+        })
+    }
+
+    /// Looks at all of a table. `None` when the data is no table of raw columns, or came through a pipe.
+    ///
+    /// # Errors
+    /// When the beginning does not read.
+    pub(crate) fn survey(&self, options: &ReadOptions) -> Result<Option<TableSurvey>, maxmargin_io::Error> {
         let line = ReadingLine::new(&self.origin, self.words.quiet);
         let reader = Reader::new(options).on(&self.workers).watched_by(&line);
-        reader.read_source(self.pipe(path.as_deref())?, &self.origin)
+        match &self.content {
+            Content::File(path) => reader.survey_path(path),
+            Content::Pipe(path, bytes) if path.is_none() && bytes.get().is_some() => {
+                reader.survey_bytes(self.piped(None, bytes)?, &self.origin)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// All bytes of a pipe.
@@ -203,28 +231,9 @@ pub(crate) fn by_name(columns: &[String], names: Option<&[String]>) -> Vec<Strin
     columns.iter().map(|column| name(column).unwrap_or_else(|| column.clone())).collect()
 }
 
-/// Checks that no column is asked for twice.
-fn once(columns: &[String]) -> Result<(), Error> {
-    match columns.iter().enumerate().find(|(place, name)| columns[..*place].contains(name)) {
-        None => Ok(()),
-        Some((_, name)) => Err(Error::Data {
-            what: format!("the column {} is asked for twice", quoted(name)),
-            help: "name each column once in --columns".into(),
-        }),
-    }
-}
-
 /// How the data of a training is read where it is a table of kernel values.
 pub(crate) fn training_table(kernel: &KernelParams) -> Option<KernelValues> {
     matches!(kernel, KernelParams::Precomputed).then_some(KernelValues::Training)
-}
-
-/// Data read for a model: in columns that it knows.
-#[derive(Debug)]
-pub(crate) struct ForModel {
-    pub(crate) data: Dataset,
-    /// Whether the labels are the user's; without a label column they mean nothing.
-    pub(crate) labelled: bool,
 }
 
 /// The columns that a model needs.
@@ -232,6 +241,8 @@ pub(crate) struct ForModel {
 pub(crate) struct Wanted<'a> {
     columns: usize,
     names: Option<&'a [String]>,
+    /// How the training data was read, where that is known.
+    reading: Option<&'a ModelReading>,
     /// Whose kernel values the data are, where they are such.
     kernel_values: Option<KernelValues>,
 }
@@ -241,31 +252,47 @@ impl Wanted<'_> {
     pub(crate) fn of_training(self) -> Self {
         Wanted { kernel_values: self.kernel_values.map(|_| KernelValues::Training), ..self }
     }
+
+    /// How tables may have to be read, in the order to try.
+    fn recipes(&self) -> Vec<TableRecipe> {
+        if let Some(table) = self.reading.and_then(|reading| reading.table.as_ref()) {
+            return vec![table.clone()];
+        }
+        match self.names {
+            // One column for each word of a column of words is how training may have read it.
+            Some(names) => {
+                [Some(TableRecipe::of_names(names)), TableRecipe::of_words(names)].into_iter().flatten().collect()
+            }
+            None => vec![TableRecipe::of_places(self.columns)],
+        }
+    }
 }
 
 impl<'a> From<&'a Model> for Wanted<'a> {
     fn from(model: &'a Model) -> Self {
         let kernel_values = model.recipe().kernel.is_precomputed().then_some(KernelValues::New);
-        Wanted { columns: model.parts().columns, names: model.parts().names.as_deref(), kernel_values }
+        let (columns, names) = (model.parts().columns, model.parts().names.as_deref());
+        Wanted { columns, names, reading: model.reading(), kernel_values }
     }
 }
 
 /// The columns of a model that will be trained on this data.
 impl<'a> From<&'a Dataset> for Wanted<'a> {
     fn from(data: &'a Dataset) -> Self {
-        Wanted { columns: data.columns(), names: data.names(), kernel_values: None }
+        Wanted { columns: data.columns(), names: data.names(), reading: None, kernel_values: None }
     }
 }
 
-/// The same, where it is known whether the data is a table of kernel values.
-impl<'a> From<(&'a Dataset, &KernelParams)> for Wanted<'a> {
-    fn from((data, kernel): (&'a Dataset, &KernelParams)) -> Self {
+/// The columns of a model that will be trained on this data, read so, with this kernel.
+impl<'a> From<(&'a Dataset, &'a ModelReading, &KernelParams)> for Wanted<'a> {
+    fn from((data, reading, kernel): (&'a Dataset, &'a ModelReading, &KernelParams)) -> Self {
         let kernel_values = matches!(kernel, KernelParams::Precomputed).then_some(KernelValues::New);
-        Wanted { kernel_values, ..Wanted::from(data) }
+        Wanted { reading: Some(reading), kernel_values, ..Wanted::from(data) }
     }
 }
 
-/// Reads data for a model: the columns that it needs, by name where it has names, and a label column if there is one.
+/// Reads data for a model as its training data was read: the columns that it needs, by name where both have names, and a label column if there
+/// is one.
 ///
 /// # Errors
 /// When the data does not read, or lacks a column.
@@ -275,123 +302,158 @@ pub(crate) fn read_for_model<'a>(
     reading: &Reading,
     unlabelled: bool,
     words: Words,
-) -> Result<ForModel, Failure> {
-    let Wanted { columns: wanted, names, kernel_values } = model.into();
-    let mut first_error = None;
-    if let Some(names) = names {
-        // One column for each word of a column of words is how training read it.
-        let has_words = names.iter().any(|name| name.contains('='));
-        let plain = (names.to_vec(), reading.categorical);
-        let tries = if has_words { vec![plain, (columns_of_words(names), true)] } else { vec![plain] };
-        for (columns, categorical) in tries {
-            let options = ReadOptions { categorical, unlabelled, kernel_values, ..reading.options(Some(&columns)) };
-            match read_either_way(source, &options) {
-                Ok(found) => return Ok(ForModel { data: with_missing_words(found.data, names, words)?, ..found }),
-                Err(error) => first_error = Some(error),
-            }
-        }
+) -> Result<ReadData, Failure> {
+    let wanted = model.into();
+    let learnt = wanted.reading.and_then(|reading| reading.table.as_ref()).map(|table| table.missing);
+    if let Some(way) = reading.missing.filter(|way| way.is_learnt() && Some(*way) != learnt) {
+        return Err(Failure::new(
+            format!("the {0} of a column is learnt in training, and this model has learnt none", way.name()),
+            format!("train with --missing {}, or choose --missing drop or zero here", way.name()),
+        ));
     }
-    // Without names on one of the two sides columns are known by their place.
-    let options = ReadOptions { unlabelled, kernel_values, ..reading.options(None) };
-    let by_place = source.read(&options).and_then(|data| {
-        let none_is_label = !unlabelled && reading.label.is_none() && data.columns() + 1 == wanted;
-        if none_is_label && !data.has_open_columns() {
-            let data = source.read(&ReadOptions { unlabelled: true, ..options })?;
-            return Ok(ForModel { data, labelled: false });
-        }
-        Ok(ForModel { data, labelled: !unlabelled })
-    });
-    match (by_place, first_error) {
-        // Data with names must have the model's.
-        (Ok(found), Some(error)) if found.data.names().is_some() => Err(needed(error, names)),
-        (Err(_), Some(error)) => Err(needed(error, names)),
-        (Ok(found), _) => {
-            let columns = found.data.columns();
-            if columns == wanted || found.data.has_open_columns() || found.data.names().is_some() {
+    let unlabelled =
+        unlabelled || (reading.label.is_none() && wanted.reading.is_some_and(|reading| reading.unlabelled));
+    let zero_based = reading.zero_based || wanted.reading.is_some_and(|reading| reading.zero_based);
+    let mut first_error = None;
+    for mut recipe in wanted.recipes() {
+        recipe.missing = reading.missing.unwrap_or(recipe.missing);
+        let kernel_values = wanted.kernel_values;
+        let (recipe, plain) = (Some(Arc::new(recipe)), reading.options(None));
+        let options = ReadOptions { unlabelled, zero_based, kernel_values, recipe, exclude: Vec::new(), ..plain };
+        match source.read(&options) {
+            Ok(found) => {
+                check_width(&found, &wanted, source)?;
+                note_remarks(&found.remarks, learnt, words);
                 return Ok(found);
             }
-            Err(Failure::new(
-                format!(
-                    "{}: found {}, but the model needs {wanted}",
-                    escaped(&source.origin),
-                    counted(columns, "column")
-                ),
-                match names {
-                    Some(names) => format!(
-                        "give its columns in this order, or with a header: {}",
-                        listed(names.iter().map(|name| quoted(name)), 8)
-                    ),
-                    None => "give the columns that the model was trained on, in their order".into(),
-                },
-            ))
+            Err(error) => first_error = first_error.or(Some(error)),
         }
-        (Err(error), None) => Err(error.into()),
+    }
+    Err(match first_error {
+        Some(error) => for_model(error),
+        None => Failure::new("the model says nothing of its columns", "train it again"),
+    })
+}
+
+/// Checks the columns of data that is no table of raw columns.
+fn check_width(found: &ReadData, wanted: &Wanted<'_>, source: &Source) -> Result<(), Failure> {
+    let (data, needed) = (&found.data, wanted.columns);
+    if found.recipe.is_some() || data.columns() == needed || data.has_open_columns() || data.names().is_some() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        format!(
+            "{}: found {}, but the model needs {needed}",
+            escaped(&source.origin),
+            counted(data.columns(), "column")
+        ),
+        match wanted.names {
+            Some(names) => format!(
+                "give its columns in this order, or with a header: {}",
+                listed(names.iter().map(|name| quoted(name)), 8)
+            ),
+            None => "give the columns that the model was trained on, in their order".into(),
+        },
+    ))
+}
+
+/// The error of data for a model, which knows already what becomes of columns of words.
+fn for_model(error: maxmargin_io::Error) -> Failure {
+    let help = error.help();
+    if help.contains("--missing drop (") {
+        let help = "leave the rows out, or take 0, with --missing drop or zero; or train with --missing mean or median";
+        return Failure::new(error.to_string(), help);
+    }
+    if help.contains("--categorical ") {
+        let help =
+            "give a number, as in the training data; or train again with --categorical or --exclude and this column";
+        return Failure::new(error.to_string(), help);
+    }
+    error.into()
+}
+
+/// Says what was done to cells of data that a model is asked about.
+fn note_remarks(remarks: &Remarks, way: Option<Missing>, words: Words) {
+    for unseen in &remarks.unseen {
+        words.warning(
+            &format!(
+                "{} of {} {} what training has not seen, {} the first",
+                counted(unseen.cells as usize, "cell"),
+                quoted(&unseen.column),
+                if unseen.cells == 1 { "says" } else { "say" },
+                quoted(&unseen.first)
+            ),
+            "they count as none of the values known; train again on rows that have them",
+        );
+    }
+    if let Some(note) = filled_words(remarks, way.unwrap_or(Missing::Zero)) {
+        words.note(&note);
+    }
+    if let Some(note) = dropped_words(remarks) {
+        words.note(&note);
     }
 }
 
-/// The error of a missing column, which it is the model that asks for.
-fn needed(error: maxmargin_io::Error, names: Option<&[String]>) -> Failure {
-    let wanted = |what: &str| {
-        let names = names.into_iter().flatten();
-        names
-            .flat_map(|name| [name.as_str(), name.split('=').next().unwrap_or(name)])
-            .any(|name| what.ends_with(&quoted(name)))
-    };
-    match error {
-        maxmargin_io::Error::Data { path, error: Error::Data { what, help } } if wanted(&what) => {
-            Failure::new(format!("{}: {what}, which the model needs", escaped(&path)), help)
-        }
-        error => error.into(),
-    }
+/// What is said of missing values that were filled in.
+pub(crate) fn filled_words(remarks: &Remarks, way: Missing) -> Option<String> {
+    let cells: u64 = remarks.filled.iter().map(|(_, cells)| cells).sum();
+    let columns = remarks.filled.iter().map(|(name, cells)| format!("{cells} of {}", quoted(name)));
+    (cells > 0).then(|| {
+        format!("{} filled in ({}): {}", counted(cells as usize, "missing value"), way.name(), listed(columns, 8))
+    })
 }
 
-/// Reads data whose columns are known, the last of all being the label unless it is one of them.
-fn read_either_way(source: &Source, options: &ReadOptions) -> Result<ForModel, maxmargin_io::Error> {
-    match source.read(options) {
-        Ok(data) => Ok(ForModel { data, labelled: !options.unlabelled }),
-        Err(error) => {
-            let label_is_wanted = matches!(&error, maxmargin_io::Error::Data { error: Error::Combination { .. }, .. });
-            let too_narrow = matches!(&error, maxmargin_io::Error::OneColumn { .. });
-            if options.unlabelled || options.label.is_some() || !(label_is_wanted || too_narrow) {
-                return Err(error);
-            }
-            let data = source.read(&ReadOptions { unlabelled: true, ..options.clone() })?;
-            Ok(ForModel { data, labelled: false })
-        }
-    }
+/// What is said of rows that were left out.
+pub(crate) fn dropped_words(remarks: &Remarks) -> Option<String> {
+    let count = remarks.dropped.len();
+    let rows = remarks.dropped.iter().map(|row| (row + 1).to_string());
+    (count > 0).then(|| format!("{} with missing values left out: {}", counted(count, "row"), listed(rows, 8)))
 }
 
-/// `colour=red`, `colour=blue`, `width` are made of the columns `colour`, `width`.
-fn columns_of_words(names: &[String]) -> Vec<String> {
-    let mut columns: Vec<String> = Vec::new();
-    for name in names {
-        let column = name.split('=').next().unwrap_or(name);
-        if !columns.iter().any(|known| known == column) {
-            columns.push(column.into());
-        }
-    }
-    columns
+/// The rows of a data set that a model was trained on, by their places, when `data` is what was split for it; `None` when all of them were.
+///
+/// # Errors
+/// When the share cannot be split off.
+pub(crate) fn training_rows(
+    model: &Model,
+    data: &Dataset,
+    holdout: Option<f64>,
+    seed: u64,
+) -> Result<Option<Vec<usize>>, Failure> {
+    let Some(share) = holdout.or_else(|| model.reading().and_then(|reading| reading.holdout)) else { return Ok(None) };
+    Ok(Some(split_rows(data, model.task(), share, seed)?.0))
 }
 
-/// Words that occur in training but not here get a column of zeros; words that occur only here get a note.
-fn with_missing_words(data: Dataset, names: &[String], words: Words) -> Result<Dataset, Failure> {
-    let Some(found) = data.names() else { return Ok(data) };
-    let place = |name: &String| found.iter().position(|other| other == name);
-    let column = |name: &str| name.split_once('=').map(|(column, _)| format!("{column}="));
-    let is_word = |name: &str| column(name).is_some_and(|column| found.iter().any(|other| other.starts_with(&column)));
-    for name in found {
-        if !names.contains(name) && column(name).is_some_and(|column| names.iter().any(|n| n.starts_with(&column))) {
-            words.note(&format!("the model has never seen {}: it counts as none of the words known", quoted(name)));
-        }
-    }
-    if names.iter().all(|name| place(name).is_some())
-        || !names.iter().all(|name| place(name).is_some() || is_word(name))
-    {
-        return Ok(data);
-    }
-    let places: Vec<Option<usize>> = names.iter().map(place).collect();
-    let matrix = data.matrix().select_columns(&places);
-    Ok(Dataset::new(matrix, data.labels().clone())?.with_names(names.to_vec())?)
+/// The rows that the model was trained on, and their places, where data is all rows that these were split from; else the data as it is.
+///
+/// # Errors
+/// When the share cannot be split off.
+pub(crate) fn training_part(
+    model: &Model,
+    data: Dataset,
+    seed: u64,
+    workers: &Workers,
+) -> Result<(Dataset, Option<Vec<usize>>), Failure> {
+    // Other data may be too small to be split so, which is no fault.
+    let rows = training_rows(model, &data, None, seed).unwrap_or_default();
+    let Some(rows) = rows.filter(|rows| rows.len() == model.provenance().rows) else { return Ok((data, None)) };
+    let part = data.select_rows(&rows);
+    Ok(if model.is_training_data(&part, workers) { (part, Some(rows)) } else { (data, None) })
+}
+
+/// The rows to train on and those held out: by class, where there are classes.
+///
+/// # Errors
+/// When there are too few rows.
+pub(crate) fn split_rows(
+    data: &Dataset,
+    task: Task,
+    share: f64,
+    seed: u64,
+) -> Result<(Vec<usize>, Vec<usize>), Failure> {
+    let alike = Labels::from_spellings([Label::new("")], vec![0; data.rows()]);
+    let labels = if task.is_classification() { data.labels() } else { &alike };
+    Ok(stratified_split(labels, share, seed)?)
 }
 
 /// Columns up to which each may have a number or a place of its own, whatever the rows store.
@@ -424,11 +486,5 @@ mod tests {
     fn files_made_from_data_are_called_as_it_is_without_its_endings() {
         let stem = |name: &str| Origin::File(name.into()).stem();
         assert_eq!(["a/d.csv", "d.csv.gz", "d.ZST", "d"].map(stem), ["d", "d", "d", "d"].map(PathBuf::from));
-    }
-
-    #[test]
-    fn columns_of_words_are_joined_again() {
-        let names = ["colour=red", "size", "colour=blue"].map(String::from);
-        assert_eq!(columns_of_words(&names), ["colour", "size"]);
     }
 }

@@ -15,6 +15,7 @@ mod picture;
 mod progress;
 mod report;
 mod size;
+mod tables;
 mod time_left;
 
 /// What is read is touched for the first time, and that costs by the page.

@@ -1,7 +1,7 @@
 //! Arrow (IPC): a table column by column, in batches of rows; the file form, which Feather 2 is, and the stream form.
 //!
-//! Labels and columns are chosen as from Parquet: columns of numbers are features, the last column is the label unless another is asked
-//! for, numbers or texts (a dictionary of texts, too). A missing value is a fault. Batches may be compressed by lz4 or zstd. Written are
+//! Labels and columns are chosen as from Parquet: columns of numbers are features, and those of texts (dictionaries of texts, too) where they are
+//! asked for as categories; the last column is the label unless another is asked for. A missing value is a fault unless it is said what becomes of it. Batches may be compressed by lz4 or zstd. Written are
 //! columns of doubles, and last the label as text, called `label`; weights and group numbers have no place in it. A file of ours
 //! tells in its metadata (`maxmargin.names`: `none`) when the columns' names are only their numbers.
 
@@ -24,15 +24,19 @@ use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_ipc::{MessageHeader, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use maxmargin::data::{Dataset, Label, Values};
+use maxmargin::data::{Dataset, Label, Missing, TableRecipe, Values};
 use maxmargin::error::quoted;
 
 use crate::atomic::AtomicFile;
-use crate::columns::{Columns, not_finite, of_columns, too_large};
+use crate::binary::join;
+use crate::columns::{Columns, Head, Kind, RawValues, check_width, code_of, leave_out, not_finite, too_large};
 use crate::error::{Error, reason};
 use crate::guard::guarded;
 use crate::limits::{most_bytes, too_much};
-use crate::read::{Format, ReadOptions, content};
+use crate::read::{Format, ReadOptions, content, refuse_learning};
+use crate::remarks::{ReadData, Tally};
+use crate::survey::{self, ColumnSurvey, TableSurvey};
+use crate::table::{MISSING_HELP, is_missing, text_help};
 pub(crate) use messages::{MAGIC, STREAM};
 use messages::{Message, Messages};
 
@@ -58,6 +62,10 @@ pub(crate) struct ArrowFile {
     /// Bytes of the labels read so far.
     label_bytes: Cell<u64>,
     failed: bool,
+    /// What was done to cells.
+    tally: Tally,
+    /// Whether the names are the user's.
+    named: bool,
 }
 
 impl ArrowFile {
@@ -66,21 +74,40 @@ impl ArrowFile {
     /// # Errors
     /// When it cannot be read, is damaged, or has not the columns asked for.
     pub(crate) fn open(path: &Path, options: &ReadOptions, format: Format) -> Result<Self, Error> {
+        let learnt = if survey::is_needed(options) {
+            Some(ArrowFile::open_for(path, options, format, true)?.learn(options)?)
+        } else {
+            None
+        };
+        ArrowFile::open_for(path, learnt.as_ref().unwrap_or(options), format, false)
+    }
+
+    /// Opens a file, to be looked at whatever its columns hold, or to be read.
+    ///
+    /// # Errors
+    /// As [`ArrowFile::open`].
+    pub(crate) fn open_for(path: &Path, options: &ReadOptions, format: Format, is_survey: bool) -> Result<Self, Error> {
         let origin = path.to_string_lossy();
         let file = File::open(path).map_err(|error| Error::Open {
             path: origin.to_string(),
             reason: reason(&error),
             help: "check that it is a file that can be read".into(),
         })?;
-        ArrowFile::new(Box::new(BufReader::new(file)), &origin, options, format == Format::Arrow)
+        ArrowFile::new(Box::new(BufReader::new(file)), &origin, options, format == Format::Arrow, is_survey)
     }
 
     /// A file that is in memory.
     ///
     /// # Errors
     /// As [`ArrowFile::open`].
-    pub(crate) fn from_bytes(bytes: Vec<u8>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
-        ArrowFile::new(Box::new(Cursor::new(bytes)), origin, options, true)
+    pub(crate) fn from_bytes(bytes: &[u8], origin: &str, options: &ReadOptions, is_file: bool) -> Result<Self, Error> {
+        let source = || Box::new(Cursor::new(bytes.to_vec()));
+        let learnt = if survey::is_needed(options) {
+            Some(ArrowFile::new(source(), origin, options, is_file, true)?.learn(options)?)
+        } else {
+            None
+        };
+        ArrowFile::new(source(), origin, learnt.as_ref().unwrap_or(options), is_file, false)
     }
 
     /// A stream.
@@ -92,10 +119,17 @@ impl ArrowFile {
         origin: &str,
         options: &ReadOptions,
     ) -> Result<Self, Error> {
-        ArrowFile::new(source, origin, options, false)
+        refuse_learning(origin, options)?;
+        ArrowFile::new(source, origin, options, false, false)
     }
 
-    fn new(source: Box<dyn Read + Send>, origin: &str, options: &ReadOptions, is_file: bool) -> Result<Self, Error> {
+    pub(crate) fn new(
+        source: Box<dyn Read + Send>,
+        origin: &str,
+        options: &ReadOptions,
+        is_file: bool,
+        is_survey: bool,
+    ) -> Result<Self, Error> {
         let mut messages = Messages::new(source, is_file).map_err(|what| damaged(origin, &what))?;
         let first = messages.next().map_err(|what| damaged(origin, &what))?;
         let read = || -> Result<(Schema, MetadataVersion), String> {
@@ -107,30 +141,114 @@ impl ArrowFile {
         let read = guarded(read).unwrap_or_else(|| Err("its schema does not read".into()));
         let (schema, version) = read.map_err(|what| damaged(origin, &what))?;
         let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let mut chosen = Columns::new(origin, Some(&names), names.len(), options)?;
-        if schema.metadata().get(NAMES_KEY).is_some_and(|value| value == "none") && options.columns.is_none() {
-            chosen.names = None;
-        }
-        for &column in chosen.features.iter().chain(&chosen.label) {
-            check_column(origin, schema.field(column), Some(column) == chosen.label)?;
+        let named = schema.metadata().get(NAMES_KEY).is_none_or(|value| value != "none");
+        let head = Head { origin, names: Some(&names), width: names.len(), is_text: false, named };
+        check_width(head, options)?;
+        let chosen = Columns::new(head, options)?;
+        let features = chosen.features.iter().zip(&chosen.kinds).map(|(&place, kind)| (place, *kind != Kind::Number));
+        for (column, is_text) in features.chain(chosen.label.map(|label| (label, true))).filter(|_| !is_survey) {
+            check_column(origin, schema.field(column), is_text, Some(column) == chosen.label)?;
         }
         let (origin, schema, dictionaries) = (origin.into(), Arc::new(schema), HashMap::new());
-        let (done, label_bytes, failed) = (0, Cell::new(0), false);
-        Ok(ArrowFile { origin, messages, schema, version, dictionaries, chosen, names, done, label_bytes, failed })
+        let (done, label_bytes, failed, tally) = (0, Cell::new(0), false, Tally::default());
+        Ok(ArrowFile {
+            origin,
+            messages,
+            schema,
+            version,
+            dictionaries,
+            chosen,
+            names,
+            done,
+            label_bytes,
+            failed,
+            tally,
+            named,
+        })
+    }
+
+    fn head(&self) -> Head<'_> {
+        let (origin, names, width) = (&self.origin, Some(&self.names[..]), self.names.len());
+        Head { origin, names, width, is_text: false, named: self.named }
+    }
+
+    /// How the columns become numbers.
+    pub(crate) fn recipe(&self) -> TableRecipe {
+        self.chosen.recipe()
+    }
+
+    /// All rows, and how they were read.
+    ///
+    /// # Errors
+    /// When a batch is damaged, or holds what cannot be read.
+    pub(crate) fn read(mut self) -> Result<ReadData, Error> {
+        let origin = self.origin.clone();
+        let data = join(&mut self, &origin)?;
+        self.chosen.read_data(data, &self.tally, &origin)
+    }
+
+    /// Options to read by what a look at all rows has taught.
+    fn learn(mut self, options: &ReadOptions) -> Result<ReadOptions, Error> {
+        let survey = self.survey(options)?;
+        let mut chosen = std::mem::take(&mut self.chosen);
+        survey::learn(&survey, &mut chosen, self.head(), options)?;
+        let recipe = Some(Arc::new(chosen.recipe()));
+        Ok(ReadOptions { recipe, ..options.clone() })
+    }
+
+    /// Looks at all columns.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub(crate) fn survey(&mut self, options: &ReadOptions) -> Result<TableSurvey, Error> {
+        let mut survey = TableSurvey::new(self.head(), &self.chosen, options)?;
+        while let Some(batch) = self.next_batch()? {
+            let looked = guarded(|| {
+                for (array, found) in batch.columns().iter().zip(&mut survey.columns) {
+                    self.look_at(array, found);
+                }
+            });
+            looked.ok_or_else(|| damaged(&self.origin, "its columns do not fit"))?;
+            survey.rows += batch.num_rows() as u64;
+        }
+        Ok(survey)
+    }
+
+    fn look_at(&self, array: &ArrayRef, found: &mut ColumnSurvey) {
+        if let Some(texts) = all_texts(array) {
+            for text in texts {
+                match text.map(str::trim).filter(|text| !is_missing(text)) {
+                    Some(text) => found.word(text),
+                    None => found.missing(),
+                }
+            }
+        } else if let Some(numbers) = some_numbers(array) {
+            numbers.into_iter().for_each(|value| found.value(value));
+        } else {
+            found.other = true;
+        }
+    }
+
+    /// The rows of the next batch that has any; `None` at the end.
+    fn read_batch(&mut self) -> Result<Option<Dataset>, Error> {
+        let Some(batch) = self.next_batch()? else { return Ok(None) };
+        let mut tally = std::mem::take(&mut self.tally);
+        let data = guarded(|| self.rows(&batch, &mut tally));
+        self.tally = tally;
+        let data = data.unwrap_or_else(|| Err(damaged(&self.origin, "its columns do not fit")))?;
+        self.done += batch.num_rows() as u64;
+        Ok(Some(data))
     }
 
     /// The next batch that has rows; `None` at the end.
-    fn read_batch(&mut self) -> Result<Option<Dataset>, Error> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         loop {
             let next = self.messages.next().map_err(|what| damaged(&self.origin, &what))?;
             let Some(message) = next else { return Ok(None) };
             let decoded = guarded(|| self.decode(message)).unwrap_or_else(|| Err("its buffers do not fit".into()));
             let batch = decoded.map_err(|what| damaged(&self.origin, &what))?;
             if let Some(batch) = batch.filter(|batch| batch.num_rows() > 0) {
-                let data = guarded(|| self.rows(&batch));
-                let data = data.unwrap_or_else(|| Err(damaged(&self.origin, "its columns do not fit")))?;
-                self.done += batch.num_rows() as u64;
-                return Ok(Some(data));
+                return Ok(Some(batch));
             }
         }
     }
@@ -157,21 +275,56 @@ impl ArrowFile {
     }
 
     /// A batch as a data set.
-    fn rows(&self, batch: &RecordBatch) -> Result<Dataset, Error> {
+    fn rows(&self, batch: &RecordBatch, tally: &mut Tally) -> Result<Dataset, Error> {
         let rows = batch.num_rows();
         let mut columns = Vec::with_capacity(self.chosen.features.len());
-        for &place in &self.chosen.features {
-            columns.push(self.numbers(batch.column(place), place)?);
+        for (feature, (&place, kind)) in self.chosen.features.iter().zip(&self.chosen.kinds).enumerate() {
+            let array = batch.column(place);
+            columns.push(match kind {
+                Kind::Number => RawValues::Numbers(self.numbers(array, place)?),
+                Kind::Values(values) => RawValues::Words(self.codes(array, place, values, feature, tally)?),
+            });
         }
         let labels = match self.chosen.label {
-            None => vec![Label::new("0"); rows],
+            None => vec![Some(Label::new("0")); rows],
             Some(place) => self.labels(batch.column(place), place)?,
         };
-        of_columns(&columns, labels, self.chosen.names.as_ref(), &self.origin)
+        self.chosen.assemble(columns, labels, &self.origin, tally)
+    }
+
+    /// A column of categories, as their places.
+    fn codes(
+        &self,
+        array: &ArrayRef,
+        place: usize,
+        values: &[String],
+        feature: usize,
+        tally: &mut Tally,
+    ) -> Result<Vec<u32>, Error> {
+        let mut codes = Vec::with_capacity(array.len());
+        let mut code = |text: Option<&str>| {
+            let text = text.map(str::trim).filter(|text| !is_missing(text));
+            if text.is_none() && self.chosen.missing == Missing::Error {
+                return Err(self.missing_value(codes.len(), place));
+            }
+            codes.push(code_of(values, text, feature, tally));
+            Ok(())
+        };
+        match (all_texts(array), some_numbers(array)) {
+            (Some(texts), _) => texts.into_iter().try_for_each(code)?,
+            (None, Some(numbers)) => numbers
+                .into_iter()
+                .try_for_each(|value| code((!value.is_nan()).then(|| value.to_string()).as_deref()))?,
+            (None, None) => return Err(damaged(&self.origin, "a column is of another type")),
+        }
+        Ok(codes)
     }
 
     /// A column of finite numbers: in single precision where that holds all of them.
     fn numbers(&self, array: &ArrayRef, place: usize) -> Result<Values, Error> {
+        if self.chosen.missing != Missing::Error {
+            return self.lenient_numbers(array, place);
+        }
         self.check_present(array, place)?;
         let singles = match array.data_type() {
             DataType::Float32 => Some(array.as_primitive::<Float32Type>().values().to_vec()),
@@ -202,8 +355,40 @@ impl ArrowFile {
         Ok(wholes.into_iter().enumerate().map(whole).collect::<Result<Vec<f64>, _>>()?.into())
     }
 
-    /// A column of labels.
-    fn labels(&self, array: &ArrayRef, place: usize) -> Result<Vec<Label>, Error> {
+    /// A column of numbers, NaN where one is missing.
+    fn lenient_numbers(&self, array: &ArrayRef, place: usize) -> Result<Values, Error> {
+        let at = |row: usize| self.done + row as u64 + 1;
+        if let Some(wholes) = whole_numbers(array) {
+            let is_lossy = |(row, value): (usize, &i128)| array.is_valid(row) && *value as f64 as i128 != *value;
+            if let Some((row, value)) = wholes.iter().enumerate().find(|&pair| is_lossy(pair)) {
+                return Err(too_large(&self.origin, &value.to_string(), at(row), &self.shown(place)));
+            }
+        }
+        let values = some_numbers(array).ok_or_else(|| damaged(&self.origin, "a column is of another type"))?;
+        match values.iter().position(|value| value.is_infinite()) {
+            Some(row) => Err(not_finite(&self.origin, values[row], at(row), &self.shown(place))),
+            None => Ok(values.into()),
+        }
+    }
+
+    /// A column of labels; a missing one is none where its row is to be left out.
+    fn labels(&self, array: &ArrayRef, place: usize) -> Result<Vec<Option<Label>>, Error> {
+        if self.chosen.missing != Missing::Drop {
+            return Ok(self.all_labels(array, place)?.into_iter().map(Some).collect());
+        }
+        if let Some(texts) = all_texts(array) {
+            let label = |text: Option<&str>| {
+                text.map(str::trim).filter(|text| !is_missing(text)).map(|text| self.text_label(text)).transpose()
+            };
+            return texts.into_iter().map(label).collect();
+        }
+        let numbers = self.lenient_numbers(array, place)?;
+        let label = |row: usize| Some(numbers.get(row)).filter(|value| !value.is_nan());
+        Ok((0..array.len()).map(|row| label(row).map(|value| Label::new(value.to_string()))).collect())
+    }
+
+    /// A column of labels, none of which may be missing.
+    fn all_labels(&self, array: &ArrayRef, place: usize) -> Result<Vec<Label>, Error> {
         self.check_present(array, place)?;
         let number = |row: usize, text: String, value: f64| {
             if value.is_finite() {
@@ -255,13 +440,12 @@ impl ArrowFile {
     /// No value may be missing.
     fn check_present(&self, array: &ArrayRef, place: usize) -> Result<(), Error> {
         let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
-        let row = (0..nulls.len()).find(|&row| nulls.is_null(row)).unwrap_or(0);
-        Err(content(
-            &self.origin,
-            format!("a missing value in row {}, column {}", self.done + row as u64 + 1, self.shown(place)),
-            "a value",
-            "fill the value in (with the column's mean, say), or remove the row",
-        ))
+        Err(self.missing_value((0..nulls.len()).find(|&row| nulls.is_null(row)).unwrap_or(0), place))
+    }
+
+    fn missing_value(&self, row: usize, place: usize) -> Error {
+        let found = format!("a missing value in row {}, column {}", self.done + row as u64 + 1, self.shown(place));
+        content(&self.origin, found, "a value", MISSING_HELP)
     }
 
     fn shown(&self, place: usize) -> String {
@@ -292,6 +476,30 @@ fn texts(array: &dyn Array) -> Option<Vec<Option<&str>>> {
     }
 }
 
+/// The texts of an array or of its dictionary, `None` for those that are missing; `None` when it is of something else.
+fn all_texts(array: &ArrayRef) -> Option<Vec<Option<&str>>> {
+    let DataType::Dictionary(..) = array.data_type() else { return texts(array.as_ref()) };
+    let dictionary = array.as_any_dictionary();
+    let words = texts(dictionary.values().as_ref())?;
+    let keys = dictionary.normalized_keys();
+    let word = |row: usize| array.is_valid(row).then(|| words.get(keys[row]).copied().flatten()).flatten();
+    Some((0..array.len()).map(word).collect())
+}
+
+/// The numbers of an array, NaN for those that are missing; `None` when it is of something else.
+fn some_numbers(array: &ArrayRef) -> Option<Vec<f64>> {
+    let mut values: Vec<f64> = match array.data_type() {
+        DataType::Float32 => array.as_primitive::<Float32Type>().values().iter().map(|&v| f64::from(v)).collect(),
+        DataType::Float64 => array.as_primitive::<Float64Type>().values().to_vec(),
+        DataType::Boolean => array.as_boolean().values().iter().map(|value| f64::from(u8::from(value))).collect(),
+        _ => whole_numbers(array)?.into_iter().map(|value| value as f64).collect(),
+    };
+    for row in (0..array.len()).filter(|&row| array.is_null(row)) {
+        values[row] = f64::NAN;
+    }
+    Some(values)
+}
+
 /// The whole numbers of an array; `None` when it is of something else.
 fn whole_numbers(array: &ArrayRef) -> Option<Vec<i128>> {
     macro_rules! wide {
@@ -313,14 +521,15 @@ fn whole_numbers(array: &ArrayRef) -> Option<Vec<i128>> {
 }
 
 /// Checks that a column is one that can be read.
-fn check_column(origin: &str, field: &Field, is_label: bool) -> Result<(), Error> {
+fn check_column(origin: &str, field: &Field, takes_text: bool, is_label: bool) -> Result<(), Error> {
     let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let found = match field.data_type() {
         DataType::Float32 | DataType::Float64 | DataType::Boolean => return Ok(()),
         kind if kind.is_integer() => return Ok(()),
-        kind if is_text(kind) && is_label => return Ok(()),
-        DataType::Dictionary(_, words) if is_text(words) && is_label => return Ok(()),
+        kind if is_text(kind) && takes_text => return Ok(()),
+        DataType::Dictionary(_, words) if is_text(words) && takes_text => return Ok(()),
         kind if is_text(kind) => "texts",
+        DataType::Dictionary(_, words) if is_text(words) => "texts in a dictionary",
         DataType::Dictionary(..) => "a dictionary",
         DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "lists",
         kind if kind.is_temporal() || kind.is_decimal() => "decimal numbers, dates or times",
@@ -331,7 +540,7 @@ fn check_column(origin: &str, field: &Field, is_label: bool) -> Result<(), Error
         origin,
         format!("{found} in column {}", quoted(field.name())),
         if is_label { "labels" } else { "numbers" },
-        "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns of texts",
+        if found.starts_with("texts") { text_help(field.name()) } else { leave_out(field.name()) },
     ))
 }
 

@@ -9,9 +9,12 @@ use maxmargin::data::{Dataset, Labels, Matrix, Values};
 use crate::arrow_file::ArrowFile;
 use crate::block::too_long;
 use crate::cache_file::{self, CacheFile};
+use crate::columns::select;
 use crate::error::Error;
 use crate::parquet_file::ParquetFile;
 use crate::read::{Format, ReadOptions, cannot_read, no_rows};
+use crate::remarks::{ReadData, Remarks};
+use crate::survey::TableSurvey;
 use crate::{arrow_file, npy, npz, parquet_file};
 
 /// The format of bytes that are not text; the one asked for, where that is such a format.
@@ -49,7 +52,7 @@ pub(crate) fn find_in(path: &Path, asked: Option<Format>) -> Option<Format> {
 }
 
 /// Reads a file in such a format, in no more memory than its numbers need.
-pub(crate) fn read_path(path: &Path, options: &ReadOptions, format: Format) -> Result<Dataset, Error> {
+pub(crate) fn read_path(path: &Path, options: &ReadOptions, format: Format) -> Result<ReadData, Error> {
     let origin = path.to_string_lossy();
     if let (Some(limit), Ok(found)) = (options.max_bytes, path.metadata())
         && found.len() > limit
@@ -57,9 +60,9 @@ pub(crate) fn read_path(path: &Path, options: &ReadOptions, format: Format) -> R
         return Err(too_long(&origin, limit));
     }
     match format {
-        Format::Cache => read_cache(&CacheFile::open(path)?, &origin, options),
-        Format::Parquet => join(ParquetFile::open(path, options)?, &origin),
-        Format::Arrow | Format::ArrowStream => join(ArrowFile::open(path, options, format)?, &origin),
+        Format::Cache => Ok(without_recipe(read_cache(&CacheFile::open(path)?, &origin, options)?, options)),
+        Format::Parquet => ParquetFile::open(path, options)?.read(),
+        Format::Arrow | Format::ArrowStream => ArrowFile::open(path, options, format)?.read(),
         _ => {
             let bytes = std::fs::read(path).map_err(|error| cannot_read(&origin, &error))?;
             read(&bytes, &origin, options, format)
@@ -114,20 +117,60 @@ impl Format {
 }
 
 /// Reads bytes in such a format.
-pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions, format: Format) -> Result<Dataset, Error> {
+pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions, format: Format) -> Result<ReadData, Error> {
     if let Some(limit) = options.max_bytes.filter(|&limit| bytes.len() as u64 > limit) {
         return Err(too_long(origin, limit));
     }
     match format {
         Format::Npy => npy::read(bytes, origin, options),
-        Format::Npz => npz::read(bytes, origin, options),
-        Format::Arrow => join(ArrowFile::from_bytes(bytes.to_vec(), origin, options)?, origin),
-        Format::ArrowStream => {
-            let source = Box::new(std::io::Cursor::new(bytes.to_vec()));
-            join(ArrowFile::from_stream(source, origin, options)?, origin)
+        Format::Npz => Ok(without_recipe(npz::read(bytes, origin, options)?, options)),
+        Format::Arrow | Format::ArrowStream => {
+            ArrowFile::from_bytes(bytes, origin, options, format == Format::Arrow)?.read()
         }
-        Format::Parquet => join(ParquetFile::from_bytes(bytes.to_vec(), origin, options)?, origin),
-        _ => read_cache(&CacheFile::from_bytes(bytes.to_vec(), origin)?, origin, options),
+        Format::Parquet => ParquetFile::from_bytes(bytes.to_vec(), origin, options, false)?.read(),
+        _ => {
+            let data = read_cache(&CacheFile::from_bytes(bytes.to_vec(), origin)?, origin, options)?;
+            Ok(without_recipe(data, options))
+        }
+    }
+}
+
+/// Data that was no table of raw columns.
+fn without_recipe(data: Dataset, options: &ReadOptions) -> ReadData {
+    ReadData { data, labelled: !options.unlabelled, recipe: None, remarks: Remarks::default() }
+}
+
+/// Looks at all of a table in a file of such a format. `None` when it has no raw columns.
+pub(crate) fn survey_path(path: &Path, options: &ReadOptions, format: Format) -> Result<Option<TableSurvey>, Error> {
+    let origin = path.to_string_lossy();
+    match format {
+        Format::Parquet => ParquetFile::open_for(path, options, true)?.survey(options).map(Some),
+        Format::Arrow | Format::ArrowStream => {
+            ArrowFile::open_for(path, options, format, true)?.survey(options).map(Some)
+        }
+        Format::Npy => {
+            let bytes = std::fs::read(path).map_err(|error| cannot_read(&origin, &error))?;
+            survey(&bytes, &origin, options, format)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Looks at all of a table in bytes of such a format. `None` when it has no raw columns.
+pub(crate) fn survey(
+    bytes: &[u8],
+    origin: &str,
+    options: &ReadOptions,
+    format: Format,
+) -> Result<Option<TableSurvey>, Error> {
+    match format {
+        Format::Parquet => ParquetFile::from_bytes(bytes.to_vec(), origin, options, true)?.survey(options).map(Some),
+        Format::Arrow | Format::ArrowStream => {
+            let source = Box::new(std::io::Cursor::new(bytes.to_vec()));
+            ArrowFile::new(source, origin, options, format == Format::Arrow, true)?.survey(options).map(Some)
+        }
+        Format::Npy => npy::survey(bytes, origin, options).map(Some),
+        _ => Ok(None),
     }
 }
 
@@ -147,7 +190,7 @@ pub(crate) fn check_selection(
     origin: &str,
     options: &ReadOptions,
 ) -> Result<(), Error> {
-    if options.columns.is_none() {
+    if options.columns.is_none() && options.exclude.is_empty() && options.recipe.is_none() {
         return Ok(());
     }
     let none = Matrix::sparse(0, columns, vec![0], Vec::new(), Vec::<f64>::new());
@@ -172,27 +215,6 @@ pub(crate) fn refuse_label(origin: &str, options: &ReadOptions) -> Result<(), Er
             help: "leave out --label, or make the cache again from the table".into(),
         }),
     }
-}
-
-/// The columns asked for, by name or by number.
-pub(crate) fn select(data: Dataset, origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
-    let Some(columns) = &options.columns else { return Ok(data) };
-    let twice = columns.iter().enumerate().find(|(place, name)| columns[..*place].contains(name));
-    if let Some((_, name)) = twice {
-        let error = maxmargin::Error::Combination {
-            what: format!("the column {} is asked for twice", maxmargin::error::quoted(name)),
-            help: "name each column once in --columns".into(),
-        };
-        return Err(Error::Data { path: origin.into(), error });
-    }
-    // A number stands for a name, unless it is one.
-    let by_number = |column: &String| {
-        let names = data.names().filter(|names| !names.contains(column))?;
-        names.get(column.parse::<usize>().ok()?.checked_sub(1)?).cloned()
-    };
-    let columns: Vec<String> =
-        columns.iter().map(|column| by_number(column).unwrap_or_else(|| column.clone())).collect();
-    data.select_columns(&columns).map_err(|error| Error::Data { path: origin.into(), error })
 }
 
 /// Blocks of the same columns, one after the other, as one data set.

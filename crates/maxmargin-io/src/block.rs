@@ -8,6 +8,7 @@ use std::io::Read;
 use maxmargin::error::bytes as shown_bytes;
 use memchr::{memchr, memrchr};
 
+use crate::cells::separates;
 use crate::error::Error;
 use crate::number::PADDING;
 use crate::rows::Fault;
@@ -273,7 +274,7 @@ pub(crate) fn last_record_end(text: &[u8], separator: u8) -> Option<usize> {
     let mut outside = 0;
     while let Some(length) = memchr(b'"', &text[at..]) {
         let quote = at + length;
-        let opens = quote == 0 || matches!(text[quote - 1], b'\n' | b'\r') || text[quote - 1] == separator;
+        let opens = quote == 0 || matches!(text[quote - 1], b'\n' | b'\r') || separates(text[quote - 1], separator);
         if !opens {
             at = quote + 1;
             continue;

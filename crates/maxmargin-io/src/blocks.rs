@@ -3,17 +3,21 @@
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::Path;
+use std::sync::Arc;
 
-use maxmargin::data::{Dataset, Label};
+use maxmargin::Unattended;
+use maxmargin::data::{Dataset, Label, Missing, TableRecipe};
 
 use crate::arrow_file::ArrowFile;
 use crate::binary::{self, first_bytes, first_format};
 use crate::block::too_long;
 use crate::cache_file::CacheFile;
+use crate::columns::select;
 use crate::error::Error;
 use crate::npy::NpyBlocks;
 use crate::parquet_file::ParquetFile;
-use crate::read::{Format, ReadOptions, Reader, cannot_read, no_rows};
+use crate::read::{Categorical, Format, ReadOptions, Reader, cannot_read, no_rows, refuse_learning};
+use crate::survey;
 
 /// The rows of some data, a block after the other, each a data set of at least one row.
 ///
@@ -43,6 +47,7 @@ pub struct Blocks<'a> {
     rows: Option<u64>,
     classes: Option<Vec<Label>>,
     grows: bool,
+    recipe: Option<TableRecipe>,
     /// What messages call the data.
     origin: String,
     /// Whether a row has come, and whether nothing more comes.
@@ -55,7 +60,7 @@ impl<'a> Blocks<'a> {
     ///
     /// # Errors
     /// When it cannot be read, or its beginning does not read as asked.
-    pub fn open(path: &Path, options: &'a ReadOptions) -> Result<Self, Error> {
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, Error> {
         let origin = path.to_string_lossy().into_owned();
         let fault = |error: std::io::Error| cannot_read(&origin, &error);
         let mut file = File::open(path).map_err(fault)?;
@@ -68,7 +73,14 @@ impl<'a> Blocks<'a> {
         match format {
             Some(Format::Cache) => Blocks::of_cache(CacheFile::open(path)?, options, origin),
             Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::open(path, options)?, &origin),
-            Some(format @ Format::Arrow) => Ok(Blocks::of(ArrowFile::open(path, options, format)?, &origin)),
+            Some(format @ Format::Arrow) => Blocks::of_arrow(ArrowFile::open(path, options, format)?, &origin),
+            // Text is looked at first, to be read by what was learnt of it.
+            None if survey::is_needed(options) && found.is_file() => {
+                let recipe = Reader::new(options).learn_path(path)?.map(Arc::new);
+                let options =
+                    ReadOptions { recipe, categorical: Categorical::None, missing: Missing::Error, ..options.clone() };
+                Blocks::from_source(Cursor::new(first).chain(file), &origin, &options)
+            }
             _ => Blocks::from_source(Cursor::new(first).chain(file), &origin, options),
         }
     }
@@ -82,7 +94,7 @@ impl<'a> Blocks<'a> {
     pub fn from_source(
         mut source: impl Read + Send + 'static,
         origin: &str,
-        options: &'a ReadOptions,
+        options: &ReadOptions,
     ) -> Result<Self, Error> {
         let fault = |error: std::io::Error| cannot_read(origin, &error);
         let first = first_bytes(&mut source).map_err(fault)?;
@@ -100,15 +112,21 @@ impl<'a> Blocks<'a> {
         };
         match format {
             Some(Format::Cache) => Blocks::of_cache(CacheFile::from_bytes(whole()?, origin)?, options, origin.into()),
-            Some(Format::Parquet) => Blocks::of_parquet(ParquetFile::from_bytes(whole()?, origin, options)?, origin),
+            Some(Format::Parquet) => {
+                Blocks::of_parquet(ParquetFile::from_bytes(whole()?, origin, options, false)?, origin)
+            }
             Some(format @ Format::Npz) => {
-                Ok(Blocks::of(std::iter::once(binary::read(&whole()?, origin, options, format)?).map(Ok), origin))
+                Ok(Blocks::of(std::iter::once(binary::read(&whole()?, origin, options, format)?.data).map(Ok), origin))
             }
-            Some(Format::Arrow) => Ok(Blocks::of(ArrowFile::from_bytes(whole()?, origin, options)?, origin)),
+            Some(Format::Arrow) => Blocks::of_arrow(ArrowFile::from_bytes(&whole()?, origin, options, true)?, origin),
             Some(Format::ArrowStream) => {
-                Ok(Blocks::of(ArrowFile::from_stream(Box::new(source), origin, options)?, origin))
+                Blocks::of_arrow(ArrowFile::from_stream(Box::new(source), origin, options)?, origin)
             }
-            Some(Format::Npy) => Ok(Blocks::of(NpyBlocks::new(Box::new(source), origin, options)?, origin)),
+            Some(Format::Npy) => {
+                refuse_learning(origin, options)?;
+                let blocks = NpyBlocks::new(Box::new(source), origin, options)?;
+                Ok(Blocks { recipe: Some(blocks.recipe()), ..Blocks::of(blocks, origin) })
+            }
             _ => text_blocks(source, origin, options),
         }
     }
@@ -116,21 +134,41 @@ impl<'a> Blocks<'a> {
     /// Blocks of which nothing is known beforehand.
     fn of(blocks: impl Iterator<Item = Result<Dataset, Error>> + Send + 'a, origin: &str) -> Self {
         let blocks = Box::new(blocks);
-        Blocks { blocks, origin: origin.into(), rows: None, classes: None, grows: false, begun: false, done: false }
+        Blocks {
+            blocks,
+            origin: origin.into(),
+            rows: None,
+            classes: None,
+            grows: false,
+            recipe: None,
+            begun: false,
+            done: false,
+        }
     }
 
-    fn of_cache(file: CacheFile, options: &'a ReadOptions, origin: String) -> Result<Self, Error> {
+    fn of_cache(file: CacheFile, options: &ReadOptions, origin: String) -> Result<Self, Error> {
         binary::refuse_label(&origin, options)?;
         binary::check_selection(file.columns(), file.names(), &origin, options)?;
         let (name, count) = (origin.clone(), file.blocks());
-        let (rows, classes) = (file.rows(), file.classes().to_vec());
+        let (rows, classes, options) = (file.rows(), file.classes().to_vec(), options.clone());
         let blocks =
-            (0..count).map(move |block| file.read_block(block).and_then(|data| binary::select(data, &origin, options)));
+            (0..count).map(move |block| file.read_block(block).and_then(|data| select(data, &origin, &options)));
         Ok(Blocks { rows: Some(rows), classes: Some(classes), ..Blocks::of(blocks, &name) })
     }
 
     fn of_parquet(file: ParquetFile, origin: &str) -> Result<Self, Error> {
-        Ok(Blocks { rows: Some(file.rows()), ..Blocks::of(file, origin) })
+        // Rows may be left out.
+        let rows = (!file.drops_rows()).then(|| file.rows());
+        Ok(Blocks { rows, recipe: Some(file.recipe()), ..Blocks::of(file, origin) })
+    }
+
+    fn of_arrow(file: ArrowFile, origin: &str) -> Result<Self, Error> {
+        Ok(Blocks { recipe: Some(file.recipe()), ..Blocks::of(file, origin) })
+    }
+
+    /// How raw columns become numbers; `None` where the data is no table of raw columns.
+    pub fn recipe(&self) -> Option<&TableRecipe> {
+        self.recipe.as_ref()
     }
 
     /// How many rows there are, where that is known beforehand.
@@ -173,9 +211,9 @@ const TEXT_BYTES: usize = 1 << 20;
 fn text_blocks<'a>(
     source: impl Read + Send + 'static,
     origin: &str,
-    options: &'a ReadOptions,
+    options: &ReadOptions,
 ) -> Result<Blocks<'a>, Error> {
-    let blocks = Reader::new(options).in_blocks_of(TEXT_BYTES).blocks_of_source(source, origin)?;
-    let grows = blocks.format() == Format::Libsvm;
-    Ok(Blocks { grows, ..Blocks::of(blocks.map(|block| block.map(|block| block.data)), origin) })
+    let blocks = Reader::new(options).in_blocks_of(TEXT_BYTES).blocks(source, origin, None, &Unattended)?;
+    let (grows, recipe) = (blocks.format() == Format::Libsvm, blocks.recipe());
+    Ok(Blocks { grows, recipe, ..Blocks::of(blocks.map(|block| block.map(|block| block.data)), origin) })
 }

@@ -5,8 +5,26 @@
 //! cell    = quote { any byte but a quote, or two quotes } quote rest  |  rest
 //! rest    = any bytes but separators and line ends    so that a quote within is a letter
 //! ```
+//!
+//! Where [`BLANKS`] separate, a run of blanks and tabs counts as one separator, and those at the ends of a line do not count.
 
 use memchr::memchr;
+
+/// The separator that stands for runs of blanks and tabs.
+pub(crate) const BLANKS: u8 = b' ';
+
+/// Whether a byte separates cells.
+pub(crate) fn separates(byte: u8, separator: u8) -> bool {
+    byte == separator || separator == BLANKS && byte == b'\t'
+}
+
+/// The place after blanks, where blanks separate.
+fn skip_blanks(bytes: &[u8], mut at: usize, separator: u8) -> usize {
+    while separator == BLANKS && matches!(bytes.get(at), Some(b' ' | b'\t')) {
+        at += 1;
+    }
+    at
+}
 
 /// The cells of a record, without their quotes.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +63,7 @@ impl Record {
         self.text.clear();
         self.ends.clear();
         let bytes = text.as_bytes();
-        let start = skip_line_ends(bytes, at);
+        let start = skip_empty_lines(bytes, at, separator);
         if start >= bytes.len() {
             return None;
         }
@@ -73,26 +91,59 @@ impl Record {
             let end = cell_end(bytes, at, separator);
             self.text.push_str(&text[at..end]);
             self.ends.push(self.text.len());
-            if bytes.get(end) != Some(&separator) {
-                return Some(Span { start, next: (end + 1).min(bytes.len()), open: None });
+            match next_cell(bytes, end, separator) {
+                Some(next) => at = next,
+                None => {
+                    let end = skip_blanks(bytes, end, separator);
+                    return Some(Span { start, next: (end + 1).min(bytes.len()), open: None });
+                }
             }
-            at = end + 1;
         }
+    }
+
+    /// Takes the `#` off the beginning of the first cell; a cell that is nothing else goes.
+    pub(crate) fn without_mark(&self) -> Self {
+        let mut cells: Vec<&str> = self.iter().collect();
+        if let Some(first) = cells.first_mut() {
+            *first = first.trim_start().trim_start_matches('#');
+        }
+        if cells.len() > 1 && cells[0].is_empty() && self.get(0).is_some_and(|cell| cell.trim() == "#") {
+            cells.remove(0);
+        }
+        let mut record = Record::default();
+        for cell in cells {
+            record.text.push_str(cell);
+            record.ends.push(record.text.len());
+        }
+        record
     }
 }
 
-/// The place after line ends.
-pub(crate) fn skip_line_ends(bytes: &[u8], mut at: usize) -> usize {
-    while matches!(bytes.get(at), Some(b'\r' | b'\n')) {
-        at += 1;
+/// Where the cell after one that ends here begins; `None` at the end of the line.
+fn next_cell(bytes: &[u8], end: usize, separator: u8) -> Option<usize> {
+    if !bytes.get(end).is_some_and(|&byte| separates(byte, separator)) {
+        return None;
     }
-    at
+    let next = skip_blanks(bytes, end + 1, separator);
+    let at_end = matches!(bytes.get(next), None | Some(b'\r' | b'\n'));
+    (separator != BLANKS || !at_end).then_some(next)
+}
+
+/// The place after empty lines; where blanks separate, lines of blanks are empty, too.
+pub(crate) fn skip_empty_lines(bytes: &[u8], mut at: usize, separator: u8) -> usize {
+    loop {
+        let next = skip_blanks(bytes, at, separator);
+        match bytes.get(next) {
+            Some(b'\r' | b'\n') => at = next + 1,
+            _ => return next,
+        }
+    }
 }
 
 /// Where the rest of a cell ends.
 fn cell_end(bytes: &[u8], mut at: usize, separator: u8) -> usize {
     while let Some(&byte) = bytes.get(at)
-        && !(byte == separator || byte == b'\n' || byte == b'\r')
+        && !(separates(byte, separator) || byte == b'\n' || byte == b'\r')
     {
         at += 1;
     }
@@ -101,7 +152,7 @@ fn cell_end(bytes: &[u8], mut at: usize, separator: u8) -> usize {
 
 /// The byte where a cell of the record that starts at a place starts; the last cell's where there are fewer.
 pub(crate) fn cell_start(bytes: &[u8], start: usize, separator: u8, place: usize) -> usize {
-    let mut cell = start;
+    let mut cell = skip_blanks(bytes, start, separator);
     for _ in 0..place {
         let mut at = cell;
         if bytes.get(at) == Some(&b'"') {
@@ -117,11 +168,10 @@ pub(crate) fn cell_start(bytes: &[u8], start: usize, separator: u8, place: usize
                 }
             }
         }
-        let end = cell_end(bytes, at, separator);
-        if bytes.get(end) != Some(&separator) {
-            return cell;
+        match next_cell(bytes, cell_end(bytes, at, separator), separator) {
+            Some(next) => cell = next,
+            None => return cell,
         }
-        cell = end + 1;
     }
     cell
 }
@@ -131,6 +181,26 @@ mod tests {
     use super::*;
     use crate::block::last_record_end;
     use proptest::prelude::*;
+
+    #[test]
+    fn runs_of_blanks_separate_as_one_and_count_for_nothing_at_the_ends() {
+        let (found, open) = records("  1 \t2   \"a b\"  \n \t\n3 4 c\r\n", BLANKS);
+        assert_eq!(found, [["1", "2", "a b"], ["3", "4", "c"]]);
+        assert!(!open);
+        assert_eq!(cell_start(b" 1  2 c", 0, BLANKS, 2), 6);
+    }
+
+    #[test]
+    fn a_mark_is_taken_off_the_first_cell() {
+        let of = |text: &str, separator| {
+            let mut record = Record::default();
+            record.read(text, 0, separator);
+            record.without_mark().iter().map(String::from).collect::<Vec<_>>()
+        };
+        assert_eq!(of("# a,b", b','), [" a", "b"]);
+        assert_eq!(of("# a b", BLANKS), ["a", "b"]);
+        assert_eq!(of("#a b", BLANKS), ["a", "b"]);
+    }
 
     /// All records, and whether a quote is open at the end.
     fn records(text: &str, separator: u8) -> (Vec<Vec<String>>, bool) {

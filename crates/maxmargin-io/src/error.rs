@@ -137,7 +137,7 @@ impl Error {
             | Error::Save { help, .. }
             | Error::OwnFile { help, .. } => help.clone(),
             Error::Data { error, .. } => error.help(),
-            Error::OneColumn { .. } => "separate the cells with commas, semicolons or tabs".into(),
+            Error::OneColumn { .. } => "separate the cells with commas, semicolons, tabs, | or blanks".into(),
             Error::Interrupted { .. } => "read it again".into(),
             Error::Write { .. } => "write to another place, or make room there".into(),
         };

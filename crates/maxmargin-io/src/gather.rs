@@ -20,7 +20,8 @@ use crate::error::Error;
 use crate::libsvm::group_mismatch;
 use crate::limits::check_room;
 use crate::parser::{Kind, Parser};
-use crate::read::{data_error, no_rows};
+use crate::read::{all_dropped, data_error, no_rows};
+use crate::remarks::Tally;
 use crate::rows::{First, Rows, Words};
 
 /// How many rows and entries are expected.
@@ -42,6 +43,7 @@ pub(crate) struct Summary {
     words: Words,
     groups: Vec<i64>,
     first: Option<First>,
+    tally: Tally,
 }
 
 /// Where the rows of a block go.
@@ -88,13 +90,17 @@ impl Summary {
         self.columns = self.columns.max(rows.columns);
         self.lines += rows.lines;
         self.groups.append(&mut rows.groups);
+        self.tally.add(&rows.tally);
         Ok(())
     }
 
     /// Checks the text as a whole.
     pub(crate) fn check(&self, parser: &Parser) -> Result<(), Error> {
         if self.rows == 0 {
-            return Err(no_rows(parser.origin()));
+            return Err(match self.tally.dropped.len() {
+                0 => no_rows(parser.origin()),
+                _ => all_dropped(parser.origin()),
+            });
         }
         // Any word is a label, so a whole CSV file would read as rows without entries.
         let label = self.words.get(0);
@@ -219,7 +225,7 @@ pub(crate) fn read_all(
     expected: Expected,
     workers: &Workers,
     go_on: &(dyn Fn() -> Result<(), Error> + Sync),
-) -> Result<Dataset, Error> {
+) -> Result<(Dataset, Tally), Error> {
     let is_dense = parser.is_dense();
     // If the expected rows do not fit into memory, the actual ones still may.
     let expected = if check_arrays(parser.origin(), expected).is_ok() { expected } else { Expected::default() };
@@ -425,8 +431,8 @@ impl Summary {
 }
 
 /// The data set of the arrays.
-fn finish(arrays: Arrays, summary: Summary, parser: &Parser, workers: &Workers) -> Result<Dataset, Error> {
-    let Summary { rows, filled, columns, words, groups, .. } = summary;
+fn finish(arrays: Arrays, summary: Summary, parser: &Parser, workers: &Workers) -> Result<(Dataset, Tally), Error> {
+    let Summary { rows, filled, columns, words, groups, tally, .. } = summary;
     let Arrays { offsets, codes, indices, values } = arrays;
     let labels = Labels::from_spellings(words.iter().map(Label::new), codes);
     let matrix = if parser.is_dense() {
@@ -435,7 +441,7 @@ fn finish(arrays: Arrays, summary: Summary, parser: &Parser, workers: &Workers) 
         sparse_matrix(columns as usize, offsets, indices, values, workers)
     };
     let matrix = matrix.map_err(|error| data_error(parser.origin(), error))?;
-    parser.dataset(matrix, labels, groups)
+    Ok((parser.dataset(matrix, labels, groups)?, tally))
 }
 
 /// How many rows are written by a thread at a time.

@@ -56,10 +56,12 @@ mod number;
 mod parquet_file;
 mod parser;
 mod read;
+mod remarks;
 mod row_blocks;
 mod rows;
 mod save;
 mod stream_checkpoint;
+mod survey;
 mod table;
 mod write;
 
@@ -71,6 +73,7 @@ pub use checkpoint_file::{
     checkpoint_from_bytes, checkpoint_to_bytes, load_checkpoint, previous_checkpoint, remove_checkpoint,
     save_checkpoint,
 };
+pub use columns::select;
 pub use compressed::without_compression;
 pub use data_writer::DataWriter;
 pub use error::Error;
@@ -81,11 +84,14 @@ pub use foreign::{
 pub use guard::reads_guarded;
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, model_to_json, save_model};
 pub use read::{
-    Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path, read_source,
+    Categorical, Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path,
+    read_source,
 };
+pub use remarks::{ReadData, Remarks, Unseen};
 pub use row_blocks::{RowBlock, RowBlocks};
 pub use save::Save;
 pub use stream_checkpoint::{
     load_stream_checkpoint, save_stream_checkpoint, stream_checkpoint_from_bytes, stream_checkpoint_to_bytes,
 };
+pub use survey::{ColumnKind, ColumnRole, ColumnSurvey, TableSurvey, is_identifier_name, is_label_name};
 pub use write::{write_csv, write_libsvm};

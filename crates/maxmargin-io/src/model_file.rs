@@ -12,7 +12,8 @@
 //!                  network.N.weights F64 [inputs, outputs], network.N.bias F64 [outputs]     layer N of a network, from 0
 //! ```
 //!
-//! `model` is a model without the tensors (`model_file/header.rs`). The checksum is BLAKE3 over the format, the program's version, the text
+//! `model` is a model without the tensors (`model_file/header.rs`), and may have one more entry: `reading`, how the training data was read
+//! ([`Reading`]), which changes nothing that the model computes. The checksum is BLAKE3 over the format, the program's version, the text
 //! of `model`, and every tensor's name, type, shape and bytes. A file holds no code, no types and no paths. Format numbers only grow: older files
 //! are read for ever, newer ones refused by name.
 //!
@@ -46,10 +47,11 @@ mod header;
 use std::path::Path;
 
 use maxmargin::Model;
-use maxmargin::data::Matrix;
+use maxmargin::data::{Matrix, Reading};
 use maxmargin::model::ModelParts;
 use maxmargin::problem::Norm;
 use maxmargin::training::Penalty;
+use serde::{Deserialize, Serialize};
 
 use crate::container::{self, Kind, MOST_ITERATIONS, Tensor, Tensors};
 use crate::error::Error;
@@ -121,9 +123,11 @@ pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
     let parts = model.parts();
     let fail = |error: serde_json::Error| format!("the model cannot be saved: {error}");
     if parts.machines.len() > MOST_IN_HEADER {
-        return in_columns(parts);
+        return in_columns(parts, model.reading());
     }
-    let json = serde_json::to_string(&Header::of(parts, &parts.machines)).map_err(fail)?;
+    let json =
+        serde_json::to_string(&Remembering { header: Header::of(parts, &parts.machines), reading: model.reading() })
+            .map_err(fail)?;
     let format = match parts.recipe.task.is_classification() && !matches!(parts.recipe.penalty, Penalty::Nu(_)) {
         _ if parts.network.is_some() || parts.machines.iter().any(|machine| machine.calibration.is_some()) => 4,
         false => 3,
@@ -145,9 +149,9 @@ pub fn model_to_json(model: &Model, with_machines: bool) -> Result<String, Strin
 }
 
 /// A model in format 6.
-fn in_columns(parts: &ModelParts) -> Result<Vec<u8>, String> {
+fn in_columns(parts: &ModelParts, reading: Option<&Reading>) -> Result<Vec<u8>, String> {
     let fail = |error: serde_json::Error| format!("the model cannot be saved: {error}");
-    let json = serde_json::to_string(&Header::of(parts, &[])).map_err(fail)?;
+    let json = serde_json::to_string(&Remembering { header: Header::of(parts, &[]), reading }).map_err(fail)?;
     let mut tensors = tensors_of(parts);
     tensors.extend(columns::tensors_of(&parts.machines).map_err(fail)?);
     container::to_bytes(&MODEL, json, &tensors)
@@ -179,7 +183,52 @@ pub fn model_from_bytes(bytes: &[u8], name: &str) -> Result<Model, Error> {
         return Err(damaged(format!("it claims {} iterations", machine.iterations)));
     }
     fill(&mut parts, &tensors).map_err(damaged)?;
-    Model::new(parts).map_err(|error| damaged(error.to_string()))
+    let Remembered { reading } = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
+    check_reading(reading.as_ref(), &parts).map_err(damaged)?;
+    Model::new(parts).map(|model| model.with_reading(reading)).map_err(|error| damaged(error.to_string()))
+}
+
+/// The entry `model` of the header.
+#[derive(Serialize)]
+struct Remembering<'a> {
+    #[serde(flatten)]
+    header: Header,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reading: Option<&'a Reading>,
+}
+
+/// What of that entry is not part of the model.
+#[derive(Deserialize)]
+struct Remembered {
+    #[serde(default)]
+    reading: Option<Reading>,
+}
+
+/// Checks that the columns that are read are those of the model.
+fn check_reading(reading: Option<&Reading>, parts: &ModelParts) -> Result<(), String> {
+    let Some(reading) = reading else { return Ok(()) };
+    if !reading.holdout.is_none_or(|share| share > 0.0 && share < 1.0) {
+        return Err("it claims a share of rows kept out that is none".into());
+    }
+    if !reading.support_rows.is_empty() && reading.support_rows.len() != parts.support_rows.len() {
+        return Err("its rows of support vectors are not one each".into());
+    }
+    let Some(table) = &reading.table else { return Ok(()) };
+    let is_inside = |place: usize| place < table.width;
+    let inside = table.columns.iter().map(|column| column.column.place).chain(table.label.iter().map(|l| l.place));
+    let mut values = table.columns.iter().filter_map(|column| column.categories.as_ref());
+    let are_sorted = values.all(|values| values.is_sorted_by(|a, b| a < b));
+    let fills = table.columns.iter().filter_map(|column| column.fill).all(f64::is_finite);
+    let made: usize = if table.columns.is_empty() {
+        table.used()
+    } else {
+        table.columns.iter().map(|column| column.categories.as_ref().map_or(1, Vec::len)).sum()
+    };
+    if inside.into_iter().all(is_inside) && are_sorted && fills && made == parts.columns {
+        Ok(())
+    } else {
+        Err("the columns that it reads are not those of the model".into())
+    }
 }
 
 /// The tensors of a model.
@@ -276,7 +325,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use super::*;
-    use maxmargin::data::{Label, Labels, embedded, generate};
+    use maxmargin::data::{ColumnRecipe, Label, Labels, Missing, RawColumn, TableRecipe, embedded, generate};
     use maxmargin::kernel::{Custom, Gamma, KernelParams};
     use maxmargin::model::Multiclass;
     use maxmargin::problem::{Bias, Task};
@@ -377,9 +426,9 @@ mod tests {
 
     /// Checks that a model comes back from format 6 with every fact that JSON keeps of it, and in the same bytes.
     fn survives_columns(model: &Model) {
-        let bytes = in_columns(model.parts()).unwrap();
+        let bytes = in_columns(model.parts(), None).unwrap();
         let loaded = model_from_bytes(&bytes, "test.mm").unwrap();
-        assert_eq!(in_columns(loaded.parts()).unwrap(), bytes);
+        assert_eq!(in_columns(loaded.parts(), None).unwrap(), bytes);
         let words = |model: &Model| model_to_json(model, true).unwrap();
         assert_eq!(words(&loaded), words(model));
         assert_eq!(words(&model_from_bytes(&in_format_5(model), "test.mm").unwrap()), words(model));
@@ -459,13 +508,13 @@ mod tests {
     fn a_file_of_format_6_has_the_bytes_it_had() {
         let golden = include_bytes!("../tests/models/iris_format_6.mm");
         is_the_model_of_iris(golden, 6);
-        assert_eq!(in_columns(model_from_bytes(golden, "golden.mm").unwrap().parts()).unwrap(), golden);
+        assert_eq!(in_columns(model_from_bytes(golden, "golden.mm").unwrap().parts(), None).unwrap(), golden);
     }
 
     #[test]
     fn every_flipped_bit_of_columns_is_refused() {
         let model = train(&embedded("e3").unwrap(), TrainingParams::default());
-        let bytes = in_columns(model.parts()).unwrap();
+        let bytes = in_columns(model.parts(), None).unwrap();
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -502,6 +551,58 @@ mod tests {
             assert!(text.contains(format), "{}", model.recipe().multiclass.name());
             assert_eq!(text.contains(r#"\"joint\":{"#), model.parts().joint.is_some());
         }
+    }
+
+    /// How some table was read whose columns are those of a model.
+    fn reading(columns: usize) -> Reading {
+        let column = |place: usize| ColumnRecipe {
+            column: RawColumn { name: Some(format!("c{place}")), place },
+            categories: None,
+            fill: Some(0.1 * place as f64),
+        };
+        let table = TableRecipe {
+            width: columns + 1,
+            label: Some(RawColumn { name: Some("y".into()), place: columns }),
+            columns: (0..columns).map(column).collect(),
+            missing: Missing::Mean,
+        };
+        Reading { table: Some(table), holdout: Some(0.2), seed: 7, ..Reading::default() }
+    }
+
+    #[test]
+    fn how_data_was_read_is_kept_and_changes_nothing_else_of_the_file() {
+        for (_, model) in models() {
+            let plain = model_to_bytes(&model).unwrap();
+            let columns = model.parts().columns;
+            let model = model.with_reading(Some(reading(columns)));
+            let bytes = model_to_bytes(&model).unwrap();
+            let loaded = model_from_bytes(&bytes, "test.mm").unwrap();
+            assert_eq!(loaded.reading(), model.reading());
+            assert_eq!(model_to_bytes(&loaded.with_reading(None)).unwrap(), plain);
+        }
+    }
+
+    #[test]
+    fn a_reading_of_other_columns_is_refused() {
+        let model = train(&embedded("e3").unwrap(), TrainingParams::default());
+        let columns = model.parts().columns;
+        let refused = |change: fn(&mut Reading)| {
+            let mut reading = reading(columns);
+            change(&mut reading);
+            let bytes = model_to_bytes(&model.clone().with_reading(Some(reading))).unwrap();
+            model_from_bytes(&bytes, "test.mm").is_err()
+        };
+        assert!(!refused(|_| {}));
+        assert!(refused(|reading| reading.holdout = Some(1.5)));
+        assert!(refused(|reading| reading.support_rows = vec![0; 9999]));
+        assert!(refused(|reading| reading.table.as_mut().unwrap().columns.truncate(1)));
+        assert!(refused(|reading| reading.table.as_mut().unwrap().columns[0].column.place = 99));
+        let unsorted = |reading: &mut Reading| {
+            let columns = &mut reading.table.as_mut().unwrap().columns;
+            columns.truncate(1);
+            columns[0].categories = Some(vec!["b".into(), "a".into()]);
+        };
+        assert!(refused(unsorted));
     }
 
     #[test]

@@ -15,14 +15,18 @@
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::data::{Dataset, Label, Labels, Matrix, Missing, TableRecipe};
 use maxmargin::error::quoted;
 
 use crate::atomic::AtomicFile;
-use crate::columns::{Columns, not_finite, settle, too_large};
+use crate::columns::{
+    Columns, Head, Kind as ColumnKind, RawValues, check_width, code_of, not_finite, settle, too_large,
+};
 use crate::error::{Error, reason};
 use crate::limits::check_room;
 use crate::read::{ReadOptions, no_rows};
+use crate::remarks::{ReadData, Tally};
+use crate::survey::{self, TableSurvey};
 
 /// The first bytes of a file.
 pub(crate) const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -120,6 +124,11 @@ impl Header {
         }
     }
 
+    /// What is known of the table before its rows.
+    fn head<'o>(&self, origin: &'o str) -> Head<'o> {
+        Head { origin, names: None, width: self.columns, is_text: false, named: false }
+    }
+
     /// The bytes of a row.
     fn row_bytes(&self) -> usize {
         self.columns.saturating_mul(self.number.bytes())
@@ -164,15 +173,86 @@ impl Header {
         chosen: &Columns,
         origin: &str,
     ) -> Result<Dataset, Error> {
+        self.rows_with(bytes, first, count, chosen, origin, &mut Tally::default())
+    }
+
+    /// A number in a table.
+    fn at(&self, bytes: &[u8], row: usize, column: usize) -> Found {
         let size = self.number.bytes();
-        let number = |row: usize, column: usize| {
-            let place = if self.fortran_order {
-                (column * self.rows as usize + row) * size
-            } else {
-                (row * self.columns + column) * size
-            };
-            self.number(&bytes[place..place + size])
+        let place = if self.fortran_order {
+            (column * self.rows as usize + row) * size
+        } else {
+            (row * self.columns + column) * size
         };
+        self.number(&bytes[place..place + size])
+    }
+
+    /// [`Header::rows`] where missing numbers may be filled in or left out, and columns be categories.
+    fn lenient_rows(
+        &self,
+        bytes: &[u8],
+        first: u64,
+        count: usize,
+        chosen: &Columns,
+        origin: &str,
+        tally: &mut Tally,
+    ) -> Result<Dataset, Error> {
+        let value = |row: usize, column: usize| -> Result<f64, Error> {
+            let place = || (first + row as u64 + 1, (column + 1).to_string());
+            let value = match self.at(bytes, row, column) {
+                Found::Float(value) => value,
+                Found::Single(value) => f64::from(value),
+                Found::Whole(value) if value as f64 as i128 != value => {
+                    let (row, column) = place();
+                    return Err(too_large(origin, &value.to_string(), row, &column));
+                }
+                Found::Whole(value) => value as f64,
+            };
+            if value.is_infinite() || value.is_nan() && chosen.missing == Missing::Error {
+                let (row, column) = place();
+                return Err(not_finite(origin, value, row, &column));
+            }
+            Ok(value)
+        };
+        let mut raw = Vec::with_capacity(chosen.features.len());
+        for (feature, (&column, kind)) in chosen.features.iter().zip(&chosen.kinds).enumerate() {
+            let values = (0..count).map(|row| value(row, column)).collect::<Result<Vec<f64>, _>>()?;
+            raw.push(match kind {
+                ColumnKind::Number => RawValues::Numbers(values.into()),
+                ColumnKind::Values(words) => {
+                    let text = |value: f64| (!value.is_nan()).then(|| value.to_string());
+                    let code = |value: f64| code_of(words, text(value).as_deref(), feature, tally);
+                    RawValues::Words(values.into_iter().map(code).collect())
+                }
+            });
+        }
+        let label = |row: usize| match chosen.label {
+            None => Ok(Some(Label::new("0"))),
+            Some(column) => {
+                let found = value(row, column)?;
+                if found.is_nan() && chosen.missing != Missing::Drop {
+                    return Err(not_finite(origin, found, first + row as u64 + 1, &(column + 1).to_string()));
+                }
+                Ok((!found.is_nan()).then(|| Label::new(found.to_string())))
+            }
+        };
+        let labels = (0..count).map(label).collect::<Result<Vec<_>, Error>>()?;
+        chosen.assemble(raw, labels, origin, tally)
+    }
+
+    fn rows_with(
+        &self,
+        bytes: &[u8],
+        first: u64,
+        count: usize,
+        chosen: &Columns,
+        origin: &str,
+        tally: &mut Tally,
+    ) -> Result<Dataset, Error> {
+        if chosen.missing != Missing::Error || !chosen.is_dense() {
+            return self.lenient_rows(bytes, first, count, chosen, origin, tally);
+        }
+        let number = |row: usize, column: usize| self.at(bytes, row, column);
         let single = matches!(self.number, Number::F32 | Number::Signed(1 | 2) | Number::Unsigned(1 | 2));
         let (mut singles, mut doubles) = (Vec::new(), Vec::new());
         check_room::<f64>(origin, count.saturating_mul(chosen.features.len()))?;
@@ -222,8 +302,8 @@ impl Header {
         matrix
             .and_then(settle)
             .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))
-            .and_then(|data| match &chosen.names {
-                Some(names) => data.with_names(names.clone()),
+            .and_then(|data| match chosen.feature_names() {
+                Some(names) => data.with_names(names),
                 None => Ok(data),
             })
             .map_err(|error| Error::Data { path: origin.into(), error })
@@ -234,13 +314,19 @@ impl Header {
 ///
 /// # Errors
 /// When it is damaged, holds something else than a table of numbers, or not the columns asked for.
-pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
+pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<ReadData, Error> {
     let mut rest = bytes;
     let header = read_header(&mut rest, origin)?;
     match header.check_length(rest, origin) {
         Ok(()) => {
-            let chosen = Columns::new(origin, None, header.columns, options)?;
-            header.rows(rest, 0, header.rows as usize, &chosen, origin)
+            let mut chosen = columns(&header, origin, options)?;
+            if survey::is_needed(options) {
+                let survey = survey(bytes, origin, options)?;
+                survey::learn(&survey, &mut chosen, header.head(origin), options)?;
+            }
+            let mut tally = Tally::default();
+            let data = header.rows_with(rest, 0, header.rows as usize, &chosen, origin, &mut tally)?;
+            chosen.read_data(data, &tally, origin)
         }
         // What is wrong with the rows that are there comes first, as it does for those who read block by block.
         Err(cut) => match NpyBlocks::new(Box::new(bytes), origin, options)?.find_map(Result::err) {
@@ -248,6 +334,35 @@ pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<
             None => Err(cut),
         },
     }
+}
+
+/// Looks at all columns of a file that is in memory.
+///
+/// # Errors
+/// When it is damaged, or not a table of numbers.
+pub(crate) fn survey(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<TableSurvey, Error> {
+    let mut rest = bytes;
+    let header = read_header(&mut rest, origin)?;
+    header.check_length(rest, origin)?;
+    let mut survey = TableSurvey::new(header.head(origin), &columns(&header, origin, options)?, options)?;
+    for row in 0..header.rows as usize {
+        for (column, found) in survey.columns.iter_mut().enumerate() {
+            found.value(match header.at(rest, row, column) {
+                Found::Float(value) => value,
+                Found::Single(value) => f64::from(value),
+                Found::Whole(value) => value as f64,
+            });
+        }
+    }
+    survey.rows = header.rows;
+    Ok(survey)
+}
+
+/// The columns asked for.
+fn columns(header: &Header, origin: &str, options: &ReadOptions) -> Result<Columns, Error> {
+    let head = header.head(origin);
+    check_width(head, options)?;
+    Columns::new(head, options)
 }
 
 /// The rows of a file, a block at a time; all at once when the numbers are column after column.
@@ -277,8 +392,13 @@ impl<'s> NpyBlocks<'s> {
         if first.len() < header.row_bytes() {
             return Err(cut(origin, &header, first.len() as u64));
         }
-        let chosen = Columns::new(origin, None, header.columns, options)?;
+        let chosen = columns(&header, origin, options)?;
         Ok(NpyBlocks { source, origin: origin.into(), header, chosen, first, done: 0 })
+    }
+
+    /// How the columns become numbers.
+    pub(crate) fn recipe(&self) -> TableRecipe {
+        self.chosen.recipe()
     }
 
     fn read_block(&mut self) -> Result<Dataset, Error> {
@@ -564,7 +684,7 @@ mod tests {
     }
 
     fn read_default(bytes: &[u8]) -> Result<Dataset, Error> {
-        read(bytes, "t.npy", &ReadOptions::default())
+        read(bytes, "t.npy", &ReadOptions::default()).map(|read| read.data)
     }
 
     #[test]
@@ -643,14 +763,14 @@ mod tests {
         let options = ReadOptions { label: Some("1".into()), ..ReadOptions::default() };
         let blocks = NpyBlocks::new(Box::new(std::io::Cursor::new(bytes.clone())), "t.npy", &options).unwrap();
         let parts: Vec<Dataset> = blocks.collect::<Result<_, _>>().unwrap();
-        let whole = read(&bytes, "t.npy", &options).unwrap();
+        let whole = read(&bytes, "t.npy", &options).unwrap().data;
         assert_eq!(parts.iter().map(Dataset::rows).sum::<usize>(), 10);
         assert_eq!((parts[0].matrix().row(0), whole.labels().get(1).text()), (vec![1.0, 2.0], "3"));
         assert_eq!(parts[0].fingerprint(), whole.fingerprint());
         let turned = file("<f8", true, "(10, 3)", &numbers);
         let blocks = NpyBlocks::new(Box::new(std::io::Cursor::new(turned.clone())), "t.npy", &options).unwrap();
         let parts: Vec<Dataset> = blocks.collect::<Result<_, _>>().unwrap();
-        assert_eq!(parts[0].fingerprint(), read(&turned, "t.npy", &options).unwrap().fingerprint());
+        assert_eq!(parts[0].fingerprint(), read(&turned, "t.npy", &options).unwrap().data.fingerprint());
         let short = NpyBlocks::new(Box::new(std::io::Cursor::new(bytes[..200].to_vec())), "t.npy", &options).unwrap();
         assert_eq!(short.map(|block| block.is_ok()).collect::<Vec<_>>(), [false]);
     }

@@ -21,9 +21,8 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::atomic::AtomicFile;
-use crate::binary::select;
 use crate::block::too_long;
-use crate::columns::{Columns, not_finite, too_large};
+use crate::columns::{Columns, Head, not_finite, select, too_large};
 use crate::error::Error;
 use crate::npy::{Description, Found, Header, Kind, describe, header};
 use crate::read::{ReadOptions, content, data_error, no_rows};
@@ -178,8 +177,9 @@ impl<'a> Archive<'a> {
         if header.columns() == 0 {
             return Err(content(&member, "no columns", "at least one", "give a table with at least one column"));
         }
-        let all = Columns { label: None, features: (0..header.columns()).collect(), names: None };
-        header.all_rows(&bytes, &all, &member)
+        let unlabelled = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+        let head = Head { origin: &member, names: None, width: header.columns(), is_text: false, named: false };
+        header.all_rows(&bytes, &Columns::new(head, &unlabelled)?, &member)
     }
 
     /// The same of the features as SciPy saves them.

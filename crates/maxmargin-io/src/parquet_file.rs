@@ -1,7 +1,7 @@
 //! Parquet: a table column by column, in groups of rows.
 //!
-//! Columns of numbers (floats, whole numbers, truth values) are features. One column is the label, the last unless another
-//! is asked for: numbers or texts. A missing value is a fault. Written are columns of doubles, and last the label as text,
+//! Columns of numbers (floats, whole numbers, truth values) are features, and those of texts where they are asked for as categories. One
+//! column is the label, the last unless another is asked for: numbers or texts. A missing value is a fault unless it is said what becomes of it. Written are columns of doubles, and last the label as text,
 //! called `label`; weights and group numbers have no place in it. A file of ours tells in its metadata (`maxmargin.names`:
 //! `none`) when the columns' names are only their numbers.
 
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use maxmargin::data::{Dataset, Label, Values};
+use maxmargin::data::{Dataset, Label, Missing, TableRecipe, Values};
 use maxmargin::error::quoted;
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -26,11 +26,15 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, Type};
 
 use crate::atomic::AtomicFile;
-use crate::columns::{Columns, not_finite, of_columns, too_large};
+use crate::binary::join;
+use crate::columns::{Columns, Head, Kind, RawValues, check_width, code_of, leave_out, not_finite, too_large};
 use crate::error::{Error, reason};
 use crate::guard;
 use crate::limits::{check_room, most_bytes, most_numbers, too_much};
 use crate::read::ReadOptions;
+use crate::remarks::{ReadData, Tally};
+use crate::survey::{self, ColumnSurvey, TableSurvey};
+use crate::table::{MISSING_HELP, is_missing, text_help};
 
 /// Opens the file at a place.
 type BytesFrom = Box<dyn Fn(u64) -> Result<Box<dyn Read>, ParquetError> + Send>;
@@ -64,9 +68,13 @@ pub(crate) struct ParquetFile {
     chosen: Columns,
     /// The names of all columns.
     names: Vec<String>,
+    /// Whether the names are the user's.
+    named: bool,
     next: usize,
     /// Rows read.
     done: u64,
+    /// What was done to cells.
+    tally: Tally,
 }
 
 impl ParquetFile {
@@ -75,6 +83,14 @@ impl ParquetFile {
     /// # Errors
     /// When it cannot be read, is damaged, or has not the columns asked for.
     pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Self, Error> {
+        ParquetFile::open_for(path, options, false)
+    }
+
+    /// Opens a file, to be looked at whatever its columns hold, or to be read.
+    ///
+    /// # Errors
+    /// As [`ParquetFile::open`].
+    pub(crate) fn open_for(path: &Path, options: &ReadOptions, is_survey: bool) -> Result<Self, Error> {
         let origin = path.to_string_lossy();
         let file = File::open(path).map_err(|error| Error::Open {
             path: origin.to_string(),
@@ -82,25 +98,36 @@ impl ParquetFile {
             help: "check that it is a file that can be read".into(),
         })?;
         let again = file.try_clone().map_err(|error| other_damage(&origin, &reason(&error)))?;
-        ParquetFile::of(file, again, &origin, options)
+        ParquetFile::of(file, again, &origin, options, is_survey)
     }
 
     /// A file that is in memory.
     ///
     /// # Errors
     /// As [`ParquetFile::open`].
-    pub(crate) fn from_bytes(bytes: Vec<u8>, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+    pub(crate) fn from_bytes(
+        bytes: Vec<u8>,
+        origin: &str,
+        options: &ReadOptions,
+        is_survey: bool,
+    ) -> Result<Self, Error> {
         let bytes = Bytes::from(bytes);
-        ParquetFile::of(bytes.clone(), bytes, origin, options)
+        ParquetFile::of(bytes.clone(), bytes, origin, options, is_survey)
     }
 
     /// A file that is read by two ways: as what it holds, and as bytes.
-    fn of<R: ChunkReader + 'static>(file: R, bytes: R, origin: &str, options: &ReadOptions) -> Result<Self, Error> {
+    fn of<R: ChunkReader + 'static>(
+        file: R,
+        bytes: R,
+        origin: &str,
+        options: &ReadOptions,
+        is_survey: bool,
+    ) -> Result<Self, Error> {
         guarded(origin, || {
             let length = file.len();
             let reader = SerializedFileReader::new(file).map_err(|error| damaged(origin, &error))?;
             let bytes = move |at: u64| Ok(Box::new(bytes.get_read(at)?) as Box<dyn Read>);
-            ParquetFile::new(Box::new(reader), Box::new(bytes), length, origin, options)
+            ParquetFile::new(Box::new(reader), Box::new(bytes), length, origin, options, is_survey)
         })
     }
 
@@ -110,22 +137,104 @@ impl ParquetFile {
         length: u64,
         origin: &str,
         options: &ReadOptions,
+        is_survey: bool,
     ) -> Result<Self, Error> {
         let metadata = reader.metadata().file_metadata();
         let schema = metadata.schema_descr();
         let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
         let unnamed = metadata.key_value_metadata().into_iter().flatten();
         let unnamed = unnamed.into_iter().any(|pair| pair.key == NAMES_KEY && pair.value.as_deref() == Some("none"));
-        let mut chosen = Columns::new(origin, Some(&names), names.len(), options)?;
-        if unnamed && options.columns.is_none() {
-            chosen.names = None;
+        let named = !unnamed;
+        let head = Head { origin, names: Some(&names), width: names.len(), is_text: false, named };
+        check_width(head, options)?;
+        let chosen = Columns::new(head, options)?;
+        let (origin, tally) = (origin.into(), Tally::default());
+        let mut file = ParquetFile { origin, reader, bytes, length, chosen, names, named, next: 0, done: 0, tally };
+        if is_survey {
+            return Ok(file);
         }
-        let file = ParquetFile { origin: origin.into(), reader, bytes, length, chosen, names, next: 0, done: 0 };
+        if survey::is_needed(options) {
+            let survey = file.survey(options)?;
+            let mut chosen = std::mem::take(&mut file.chosen);
+            survey::learn(&survey, &mut chosen, file.head(), options)?;
+            (file.chosen, file.done) = (chosen, 0);
+        }
         for &column in file.chosen.features.iter().chain(&file.chosen.label) {
             file.check_column(column)?;
         }
         file.check_size()?;
         Ok(file)
+    }
+
+    fn head(&self) -> Head<'_> {
+        let (origin, names, width) = (&self.origin, Some(&self.names[..]), self.names.len());
+        Head { origin, names, width, is_text: false, named: self.named }
+    }
+
+    /// All rows, and how they were read.
+    ///
+    /// # Errors
+    /// When a group of rows is damaged, or holds what cannot be read.
+    pub(crate) fn read(mut self) -> Result<ReadData, Error> {
+        let origin = self.origin.clone();
+        let data = join(&mut self, &origin)?;
+        self.chosen.read_data(data, &self.tally, &origin)
+    }
+
+    /// How the columns become numbers.
+    pub(crate) fn recipe(&self) -> TableRecipe {
+        self.chosen.recipe()
+    }
+
+    /// Whether rows without a value are left out.
+    pub(crate) fn drops_rows(&self) -> bool {
+        self.chosen.missing == Missing::Drop
+    }
+
+    /// Looks at all columns.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub(crate) fn survey(&mut self, options: &ReadOptions) -> Result<TableSurvey, Error> {
+        let mut survey = TableSurvey::new(self.head(), &self.chosen, options)?;
+        self.check_size()?;
+        for group in 0..self.reader.num_row_groups() {
+            let rows = self.reader.metadata().row_group(group).num_rows().max(0) as u64;
+            if rows == 0 {
+                continue;
+            }
+            for (place, column) in survey.columns.iter_mut().enumerate() {
+                let origin = self.origin.clone();
+                guarded(&origin, || self.look_at(group, place, rows, column))?;
+            }
+            survey.rows += rows;
+            self.done += rows;
+        }
+        self.done = 0;
+        Ok(survey)
+    }
+
+    /// Looks at a column of a group of rows.
+    fn look_at(&self, group: usize, place: usize, rows: u64, found: &mut ColumnSurvey) -> Result<(), Error> {
+        let descriptor = self.reader.metadata().file_metadata().schema_descr().column(place);
+        if self.what_is_odd(&descriptor).is_some() {
+            found.other = true;
+            return Ok(());
+        }
+        let (column, batch) = self.column(group, place, rows)?;
+        if let ColumnReader::ByteArrayColumnReader(reader) = column {
+            return self.each_text(reader, &descriptor, place, rows, batch, &mut |_, text| {
+                match text {
+                    Some(text) if !is_missing(text) => found.word(text),
+                    _ => found.missing(),
+                }
+                Ok(())
+            });
+        }
+        for value in self.read_some_numbers(column, &descriptor, place, rows, false)? {
+            found.value(value);
+        }
+        Ok(())
     }
 
     /// Checks what the file claims to hold. A run of one value takes a few bytes however long it is.
@@ -185,27 +294,35 @@ impl ParquetFile {
     fn check_column(&self, column: usize) -> Result<(), Error> {
         let descriptor = self.reader.metadata().file_metadata().schema_descr().column(column);
         let is_label = Some(column) == self.chosen.label;
-        let number = matches!(
-            descriptor.physical_type(),
-            Physical::BOOLEAN | Physical::INT32 | Physical::INT64 | Physical::FLOAT | Physical::DOUBLE
-        );
-        let found = match descriptor.physical_type() {
-            _ if descriptor.max_rep_level() > 0 => "lists",
-            _ if is_scaled(&descriptor) => "decimal numbers, dates or times",
-            Physical::BYTE_ARRAY if is_label => return Ok(()),
-            Physical::BYTE_ARRAY => "texts",
-            _ if number => return Ok(()),
-            _ => "values that are no plain numbers",
+        let feature = self.chosen.features.iter().position(|&place| place == column);
+        let is_values = feature.is_some_and(|feature| self.chosen.kinds[feature] != Kind::Number);
+        let is_text = descriptor.physical_type() == Physical::BYTE_ARRAY;
+        let (found, help) = match self.what_is_odd(&descriptor) {
+            Some(found) => (found, leave_out(&self.names[column])),
+            None if is_text && !is_label && !is_values => ("texts", text_help(&self.names[column])),
+            None => return Ok(()),
         };
         Err(Error::Content {
             path: self.origin.clone(),
             found: format!("{found} in column {}", quoted(&self.names[column])),
             expected: if is_label { "labels" } else { "numbers" }.into(),
-            help:
-                "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns \
-                   of texts"
-                    .into(),
+            help,
         })
+    }
+
+    /// What a column holds that cannot be read.
+    fn what_is_odd(&self, descriptor: &ColumnDescriptor) -> Option<&'static str> {
+        match descriptor.physical_type() {
+            _ if descriptor.max_rep_level() > 0 => Some("lists"),
+            _ if is_scaled(descriptor) => Some("decimal numbers, dates or times"),
+            Physical::BOOLEAN
+            | Physical::INT32
+            | Physical::INT64
+            | Physical::FLOAT
+            | Physical::DOUBLE
+            | Physical::BYTE_ARRAY => None,
+            _ => Some("values that are no plain numbers"),
+        }
     }
 
     /// Reads the next group of rows that has any.
@@ -215,7 +332,9 @@ impl ParquetFile {
             self.next += 1;
             let rows = self.reader.metadata().row_group(group).num_rows();
             if rows > 0 {
-                let data = guarded(&self.origin, || self.read_rows(group, rows as u64));
+                let mut tally = std::mem::take(&mut self.tally);
+                let data = guarded(&self.origin, || self.read_rows(group, rows as u64, &mut tally));
+                self.tally = tally;
                 self.done += rows as u64;
                 return Some(data);
             }
@@ -223,22 +342,200 @@ impl ParquetFile {
         None
     }
 
-    fn read_rows(&self, group: usize, rows: u64) -> Result<Dataset, Error> {
+    fn read_rows(&self, group: usize, rows: u64, tally: &mut Tally) -> Result<Dataset, Error> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         check_room::<f64>(&self.origin, (rows as usize).saturating_mul(self.chosen.features.len() + 1))?;
         let mut columns = Vec::with_capacity(self.chosen.features.len());
-        for &place in &self.chosen.features {
-            let (column, _) = self.column(group, place, rows)?;
-            columns.push(self.read_numbers(column, &schema.column(place), place, rows)?);
+        let is_strict = self.chosen.missing == Missing::Error;
+        for (feature, (&place, kind)) in self.chosen.features.iter().zip(&self.chosen.kinds).enumerate() {
+            let (column, batch) = self.column(group, place, rows)?;
+            let descriptor = schema.column(place);
+            columns.push(match kind {
+                Kind::Number if is_strict => RawValues::Numbers(self.read_numbers(column, &descriptor, place, rows)?),
+                Kind::Number => {
+                    RawValues::Numbers(self.read_some_numbers(column, &descriptor, place, rows, true)?.into())
+                }
+                Kind::Values(values) => {
+                    let mut codes = Vec::with_capacity(rows as usize);
+                    let mut code = |row: usize, text: Option<&str>| {
+                        if text.is_none() && is_strict {
+                            return Err(self.missing_value(self.done + row as u64 + 1, place));
+                        }
+                        codes.push(code_of(values, text, feature, tally));
+                        Ok(())
+                    };
+                    match column {
+                        ColumnReader::ByteArrayColumnReader(reader) => {
+                            let mut each =
+                                |row: usize, text: Option<&str>| code(row, text.filter(|text| !is_missing(text)));
+                            self.each_text(reader, &descriptor, place, rows, batch, &mut each)?;
+                        }
+                        column => {
+                            let numbers = self.read_some_numbers(column, &descriptor, place, rows, true)?;
+                            for (row, value) in numbers.into_iter().enumerate() {
+                                let text = (!value.is_nan()).then(|| value.to_string());
+                                code(row, text.as_deref())?;
+                            }
+                        }
+                    }
+                    RawValues::Words(codes)
+                }
+            });
         }
         let labels = match self.chosen.label {
-            None => vec![Label::new("0"); rows as usize],
+            None => vec![Some(Label::new("0")); rows as usize],
             Some(place) => {
                 let (column, batch) = self.column(group, place, rows)?;
                 self.read_labels(column, &schema.column(place), place, rows, batch)?
             }
         };
-        of_columns(&columns, labels, self.chosen.names.as_ref(), &self.origin)
+        self.chosen.assemble(columns, labels, &self.origin, tally)
+    }
+
+    /// A column of numbers, NaN where one is missing. Infinite ones are a fault when it is `finite`.
+    fn read_some_numbers(
+        &self,
+        reader: ColumnReader,
+        descriptor: &ColumnDescriptor,
+        place: usize,
+        rows: u64,
+        finite: bool,
+    ) -> Result<Vec<f64>, Error> {
+        let unsigned = is_unsigned(descriptor);
+        let values = match reader {
+            ColumnReader::FloatColumnReader(reader) => {
+                self.read_some(reader, descriptor, place, rows, |&value| f64::from(value))?
+            }
+            ColumnReader::DoubleColumnReader(reader) => {
+                self.read_some(reader, descriptor, place, rows, |&value| value)?
+            }
+            ColumnReader::BoolColumnReader(reader) => {
+                self.read_some(reader, descriptor, place, rows, |&value| f64::from(u8::from(value)))?
+            }
+            ColumnReader::Int32ColumnReader(reader) => self.read_some(reader, descriptor, place, rows, |&value| {
+                if unsigned { f64::from(value as u32) } else { f64::from(value) }
+            })?,
+            ColumnReader::Int64ColumnReader(reader) => {
+                let lossy = std::cell::Cell::new(None);
+                let values = self.read_some(reader, descriptor, place, rows, |&value| {
+                    let whole = if unsigned { i128::from(value as u64) } else { i128::from(value) };
+                    if whole as f64 as i128 != whole && lossy.get().is_none() {
+                        lossy.set(Some(whole));
+                    }
+                    whole as f64
+                })?;
+                if let Some(whole) = lossy.get().filter(|_| finite) {
+                    let row = values.iter().position(|&value| value == whole as f64).unwrap_or(0);
+                    let row = self.done + row as u64 + 1;
+                    return Err(too_large(&self.origin, &whole.to_string(), row, &self.shown(place)));
+                }
+                values
+            }
+            _ => return Err(other_damage(&self.origin, "a column is of another type than it says")),
+        };
+        match values.iter().position(|value| value.is_infinite()).filter(|_| finite) {
+            Some(row) => Err(not_finite(&self.origin, values[row], self.done + row as u64 + 1, &self.shown(place))),
+            None => Ok(values),
+        }
+    }
+
+    /// All values of a column as numbers, NaN where one is missing.
+    fn read_some<T: DataType>(
+        &self,
+        mut reader: ColumnReaderImpl<T>,
+        descriptor: &ColumnDescriptor,
+        place: usize,
+        rows: u64,
+        number: impl Fn(&T::T) -> f64,
+    ) -> Result<Vec<f64>, Error> {
+        let mut all = Vec::new();
+        let mut each = |found: Option<&T::T>| {
+            all.push(found.map_or(f64::NAN, &number));
+            Ok(())
+        };
+        self.each_value(&mut reader, descriptor, place, rows, BATCH, &mut each)?;
+        Ok(all)
+    }
+
+    /// Hands out the texts of a column, and the rows that they are in.
+    fn each_text(
+        &self,
+        mut reader: ColumnReaderImpl<ByteArrayType>,
+        descriptor: &ColumnDescriptor,
+        place: usize,
+        rows: u64,
+        batch: usize,
+        each: &mut dyn FnMut(usize, Option<&str>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut row = 0;
+        let mut text = |found: Option<&ByteArray>| {
+            row += 1;
+            match found.map(ByteArray::as_utf8) {
+                None => each(row - 1, None),
+                Some(Ok(text)) => each(row - 1, Some(text.trim())),
+                Some(Err(_)) => Err(self.no_text(row - 1, place)),
+            }
+        };
+        self.each_value(&mut reader, descriptor, place, rows, batch, &mut text)
+    }
+
+    /// Hands out the values of a column, `None` where one is missing.
+    fn each_value<T: DataType>(
+        &self,
+        reader: &mut ColumnReaderImpl<T>,
+        descriptor: &ColumnDescriptor,
+        _: usize,
+        rows: u64,
+        most: usize,
+        each: &mut dyn FnMut(Option<&T::T>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let highest = descriptor.max_def_level();
+        let (mut values, mut levels): (Vec<T::T>, Vec<i16>) = (Vec::new(), Vec::new());
+        let mut read = 0;
+        while read < rows {
+            levels.clear();
+            values.clear();
+            let batch = most.min((rows - read) as usize);
+            let (records, found, _) = reader
+                .read_records(batch, (highest > 0).then_some(&mut levels), None, &mut values)
+                .map_err(|error| damaged(&self.origin, &error))?;
+            if records == 0 {
+                return Err(other_damage(&self.origin, "a column is shorter than the others"));
+            }
+            let mut present = values.iter().take(found);
+            for record in 0..records {
+                let is_there = highest == 0 || levels.get(record).is_some_and(|&level| level == highest);
+                each(if is_there { present.next() } else { None })?;
+            }
+            read += records as u64;
+        }
+        Ok(())
+    }
+
+    fn no_text(&self, row: usize, place: usize) -> Error {
+        Error::Content {
+            path: self.origin.clone(),
+            found: format!(
+                "bytes that are not UTF-8 in row {}, column {}",
+                self.done + row as u64 + 1,
+                self.shown(place)
+            ),
+            expected: if Some(place) == self.chosen.label { "a label" } else { "text" }.into(),
+            help: if Some(place) == self.chosen.label {
+                "save the label column as text or numbers".into()
+            } else {
+                "save the column as text or numbers".into()
+            },
+        }
+    }
+
+    fn missing_value(&self, row: u64, place: usize) -> Error {
+        Error::Content {
+            path: self.origin.clone(),
+            found: format!("a missing value in row {row}, column {}", self.shown(place)),
+            expected: "a value".into(),
+            help: MISSING_HELP.into(),
+        }
     }
 
     /// A column of numbers.
@@ -295,6 +592,47 @@ impl ParquetFile {
         place: usize,
         rows: u64,
         batch: usize,
+    ) -> Result<Vec<Option<Label>>, Error> {
+        if self.chosen.missing == Missing::Drop {
+            return self.read_some_labels(reader, descriptor, place, rows, batch);
+        }
+        let labels = self.read_all_labels(reader, descriptor, place, rows, batch)?;
+        Ok(labels.into_iter().map(Some).collect())
+    }
+
+    /// A column of labels, some of which may be missing.
+    fn read_some_labels(
+        &self,
+        reader: ColumnReader,
+        descriptor: &ColumnDescriptor,
+        place: usize,
+        rows: u64,
+        batch: usize,
+    ) -> Result<Vec<Option<Label>>, Error> {
+        if let ColumnReader::ByteArrayColumnReader(reader) = reader {
+            let (mut labels, mut left) = (Vec::new(), most_bytes(self.length));
+            self.each_text(reader, descriptor, place, rows, batch, &mut |_, text| {
+                let text = text.filter(|text| !is_missing(text));
+                left = left
+                    .checked_sub(text.map_or(0, str::len) as u64)
+                    .ok_or_else(|| too_much(&self.origin, "longer labels than fit into it", "save shorter labels"))?;
+                labels.push(text.map(Label::new));
+                Ok(())
+            })?;
+            return Ok(labels);
+        }
+        let numbers = self.read_some_numbers(reader, descriptor, place, rows, true)?;
+        Ok(numbers.into_iter().map(|value| (!value.is_nan()).then(|| Label::new(value.to_string()))).collect())
+    }
+
+    /// A column of labels, none of which may be missing.
+    fn read_all_labels(
+        &self,
+        reader: ColumnReader,
+        descriptor: &ColumnDescriptor,
+        place: usize,
+        rows: u64,
+        batch: usize,
     ) -> Result<Vec<Label>, Error> {
         let unsigned = is_unsigned(descriptor);
         let numbers = |numbers: Vec<f64>, text: &dyn Fn(usize) -> String| {
@@ -344,16 +682,7 @@ impl ParquetFile {
                 let values = self.read_all_by(reader, descriptor, place, rows, batch, check)?;
                 let text = |(row, value): (usize, ByteArray)| match value.as_utf8() {
                     Ok(text) => Ok(Label::new(text)),
-                    Err(_) => Err(Error::Content {
-                        path: self.origin.clone(),
-                        found: format!(
-                            "bytes that are not UTF-8 in row {}, column {}",
-                            self.done + row as u64 + 1,
-                            self.shown(place)
-                        ),
-                        expected: "a label".into(),
-                        help: "save the label column as text or numbers".into(),
-                    }),
+                    Err(_) => Err(self.no_text(row, place)),
                 };
                 values.into_iter().enumerate().map(text).collect()
             }
@@ -397,13 +726,7 @@ impl ParquetFile {
             }
             if found < records {
                 let missing = levels.iter().position(|&level| level < descriptor.max_def_level()).unwrap_or(0);
-                let row = self.done + read + missing as u64 + 1;
-                return Err(Error::Content {
-                    path: self.origin.clone(),
-                    found: format!("a missing value in row {row}, column {}", self.shown(place)),
-                    expected: "a value".into(),
-                    help: "fill the value in (with the column's mean, say), or remove the row".into(),
-                });
+                return Err(self.missing_value(self.done + read + missing as u64 + 1, place));
             }
             read += records as u64;
         }

@@ -8,13 +8,14 @@ use maxmargin::error::quoted;
 use memchr::memrchr;
 
 use crate::block::{Block, Cutter, check_text};
+use crate::columns::numbers;
 use crate::compressed::without_compression;
 use crate::error::Error;
 use crate::kernel_values::without_serials;
 use crate::libsvm::{INDEX_LIMIT, Libsvm};
 use crate::read::{Format, KernelValues, ReadOptions, asked_twice, content, data_error, no_rows};
 use crate::rows::{Fault, Rows};
-use crate::table::{Table, telling_part};
+use crate::table::{Table, separates_by_blanks, telling_part};
 
 /// How many bytes of a text are looked at first to find out what it is.
 const FIRST_LOOK: usize = 1 << 16;
@@ -65,8 +66,10 @@ impl Parser {
             table.begin(cutter);
         }
         let binary = binary_kind(cutter.head(LONGEST_MAGIC).0);
-        let chosen = options.columns.clone().filter(|_| matches!(kind, Kind::Libsvm(_)));
-        check_chosen(origin, chosen.as_deref().unwrap_or_default())?;
+        let chosen = match kind {
+            Kind::Libsvm(_) => chosen_numbers(origin, options)?,
+            Kind::Table(_) => None,
+        };
         let is_libsvm = matches!(kind, Kind::Libsvm(_)) && !options.zero_based;
         let kernel_values = options.kernel_values.filter(|_| is_libsvm);
         Ok(Parser { origin: origin.into(), kind, chosen, kernel_values, binary })
@@ -124,7 +127,7 @@ impl Parser {
             .and_then(|data| if groups.is_empty() { Ok(data) } else { data.with_groups(groups) });
         let data = data.and_then(|data| match &self.kind {
             Kind::Libsvm(_) => Ok(data.with_open_columns()),
-            Kind::Table(table) => match table.feature_names() {
+            Kind::Table(table) => match table.columns.feature_names() {
                 Some(names) => data.with_names(names),
                 None => Ok(data),
             },
@@ -140,12 +143,19 @@ impl Parser {
     }
 }
 
-/// Checks columns of LIBSVM text that are asked for, as far as that is possible before the rows are known.
-fn check_chosen(origin: &str, columns: &[String]) -> Result<(), Error> {
+/// The columns of LIBSVM text that are asked for, checked as far as that is possible before the rows are known.
+fn chosen_numbers(origin: &str, options: &ReadOptions) -> Result<Option<Vec<String>>, Error> {
+    if !options.exclude.is_empty() {
+        let what = "LIBSVM text does not say how many columns there are, so none can be left out of all".into();
+        let help = "name the columns to keep: --columns 1-5,8".into();
+        return Err(data_error(origin, maxmargin::Error::Combination { what, help }));
+    }
+    let Some(asked) = &options.columns else { return Ok(None) };
+    let columns = numbers(origin, asked)?;
     let mut seen = HashSet::new();
-    for name in columns {
+    for name in &columns {
         if !seen.insert(name) {
-            return Err(asked_twice(origin, name));
+            return Err(asked_twice(origin, name, "--columns"));
         }
         if !name.parse().is_ok_and(|number: u64| (1..=INDEX_LIMIT).contains(&number)) {
             let what = format!("there is no column {}", quoted(name));
@@ -153,7 +163,7 @@ fn check_chosen(origin: &str, columns: &[String]) -> Result<(), Error> {
             return Err(data_error(origin, maxmargin::Error::Data { what, help }));
         }
     }
-    Ok(())
+    Ok(Some(columns))
 }
 
 /// What a text is, by its first lines; `None` when more are needed.
@@ -242,7 +252,7 @@ fn find_format(origin: &str, lines: &[u8], is_all: bool) -> Result<Option<Format
             if is_libsvm(words) || (is_named_libsvm && words.contains(':')) {
                 return Ok(Some(Format::Libsvm));
             }
-            if words.contains([',', ';', '\t']) {
+            if words.contains([',', ';', '\t', '|']) {
                 return Ok(Some(Format::Csv));
             }
             first.get_or_insert((at, words));
@@ -258,15 +268,24 @@ fn find_format(origin: &str, lines: &[u8], is_all: bool) -> Result<Option<Format
         _ if !(is_all || told) => Ok(None),
         None => Err(no_rows(origin)),
         Some(_) if is_named_libsvm => Ok(Some(Format::Libsvm)),
+        Some(_) if first_lines_are_numbers(lines) => Ok(Some(Format::Csv)),
         Some((at, words)) => Err(Fault::new(
             &Block::of(lines),
             at,
             quoted(words),
             "LIBSVM text (label index:value ...) or CSV",
-            "separate the cells of a row with commas, semicolons or tabs, or name the format: --format libsvm, --format csv",
+            "separate the cells of a row with commas, semicolons, tabs, | or blanks, or name the format: --format libsvm, --format csv",
         )
         .error(origin, 0)),
     }
+}
+
+/// Whether the first lines are rows of a table whose cells have blanks between.
+fn first_lines_are_numbers(lines: &[u8]) -> bool {
+    let text = check_text(lines).unwrap_or_default();
+    let filled = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let lines: Vec<&str> = text.lines().filter(filled).take(2).collect();
+    separates_by_blanks(&lines)
 }
 
 /// Whether a line reads as LIBSVM text, with or without a fault.
@@ -274,10 +293,10 @@ fn is_libsvm(line: &str) -> bool {
     let is_entry = |word: &str| {
         word.split_once(':').is_some_and(|(index, value)| {
             (index == "qid" || (!index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())))
-                && !value.contains([',', ';', ':'])
+                && !value.contains([',', ';', ':', '|'])
         })
     };
-    line.split_whitespace().skip(1).any(is_entry) || (line.contains(':') && !line.contains([',', ';', '\t']))
+    line.split_whitespace().skip(1).any(is_entry) || (line.contains(':') && !line.contains([',', ';', '\t', '|']))
 }
 
 #[cfg(test)]
@@ -305,7 +324,11 @@ mod tests {
             ("a;b\n1;2\n", csv),
             ("a\tb\n", csv),
             ("2020-01-01 12:30:00,5,6\n", csv),
-            ("1 2 3\n", None),
+            ("1|2|a:b\n", csv),
+            ("2020-01-01 12:30:00|5|6\n", csv),
+            ("1 2 3\n", csv),
+            ("a b c\n1 2 c\n", csv),
+            ("the quick fox\njumps over it\n", None),
             ("word\n", None),
             ("\n#\n", None),
         ] {

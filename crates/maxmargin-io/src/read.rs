@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use maxmargin::data::Dataset;
+use maxmargin::data::{Dataset, Missing, TableRecipe};
 use maxmargin::error::quoted;
 use maxmargin::{Unattended, Workers};
 
@@ -17,8 +17,10 @@ use crate::compressed::{Bounded, Compression, decompressed};
 use crate::error::{Error, reason};
 use crate::gather::{Expected, read_all};
 use crate::parser::{Kind, Parser};
+use crate::remarks::{ReadData, Remarks};
 use crate::row_blocks::RowBlocks;
-use crate::table::{Categories, CategoryFault};
+use crate::survey::{self, TableSurvey};
+use crate::table::Table;
 
 /// How a data file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,7 @@ pub enum Format {
 /// assert_eq!(data.names(), Some(&["width".to_string()][..]));
 /// # Ok::<(), maxmargin_io::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
     /// The format; `None` finds it by name and content.
     pub format: Option<Format>,
@@ -68,12 +70,31 @@ pub struct ReadOptions {
     pub unlabelled: bool,
     /// Whether the first row of a CSV file names the columns; `None` finds it by content.
     pub header: Option<bool>,
-    /// Make of each CSV column that is not numeric one column for each of its values, named `column=value`.
-    pub categorical: bool,
-    /// The columns to keep, by name or by number counted from 1, in this order; `None` keeps all.
+    /// The columns of a table of which one column is made for each of their values, named `column=value`.
+    pub categorical: Categorical,
+    /// The columns to keep, by name or by number counted from 1, or as ranges `1-5`, in this order; `None` keeps all.
     pub columns: Option<Vec<String>>,
+    /// Columns to leave out of those, named in the same ways.
+    pub exclude: Vec<String>,
+    /// What becomes of missing values of a table.
+    pub missing: Missing,
+    /// How the columns of a table become numbers, learnt before. The table is read so, and of the options above only the label, whether there is
+    /// one, and the header count.
+    pub recipe: Option<Arc<TableRecipe>>,
     /// Refuse a file of more bytes, counted after it is decompressed.
     pub max_bytes: Option<u64>,
+}
+
+/// Of which columns of a table one column is made for each of their values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Categorical {
+    /// Of none.
+    #[default]
+    None,
+    /// Of each that holds a word.
+    Words,
+    /// Of these, by name, by number counted from 1, or as ranges.
+    Named(Vec<String>),
 }
 
 /// Whose kernel values a table holds.
@@ -159,13 +180,21 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// When the file cannot be read, or as [`read_bytes`] does.
     pub fn read_path(&self, path: &Path) -> Result<Dataset, Error> {
+        self.read_data(path).map(|read| read.data)
+    }
+
+    /// [`Reader::read_path`], with how the file was read.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_data(&self, path: &Path) -> Result<ReadData, Error> {
         if let Some(format) = binary::find_in(path, self.options.format) {
             return binary::read_path(path, self.options, format);
         }
         let origin = path.to_string_lossy();
         let open = || File::open(path).map_err(|error| cannot_read(&origin, &error));
         let file = open()?;
-        let Some(length) = length(&file) else { return self.read_source(file, &origin) };
+        let Some(length) = length(&file) else { return self.read_data_source(file, &origin) };
         let opened = self.open(file, &origin, Some(length))?;
         let sample = |at: u64, room: &mut [u8]| {
             let mut file = File::open(path)?;
@@ -179,16 +208,24 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// When the stream fails or exceeds [`ReadOptions::max_bytes`], or as [`read_bytes`] does.
-    pub fn read_source(&self, mut source: impl Read + Send, origin: &str) -> Result<Dataset, Error> {
+    pub fn read_source(&self, source: impl Read + Send, origin: &str) -> Result<Dataset, Error> {
+        self.read_data_source(source, origin).map(|read| read.data)
+    }
+
+    /// [`Reader::read_source`], with how the data was read.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_data_source(&self, mut source: impl Read + Send, origin: &str) -> Result<ReadData, Error> {
         let first = binary::first_bytes(&mut source).map_err(|error| cannot_read(origin, &error))?;
         let is_binary = binary::first_format(&first, self.options.format).is_some();
         let mut source = io::Cursor::new(first).chain(source);
-        if self.options.categorical || is_binary {
+        if survey::is_needed(self.options) || is_binary {
             // It is needed twice, or from its end. One byte above the limit is enough to see that it is exceeded.
             let limit = self.options.max_bytes.map_or(u64::MAX, |limit| limit.saturating_add(1));
             let mut bytes = Vec::new();
             source.by_ref().take(limit).read_to_end(&mut bytes).map_err(|error| cannot_read(origin, &error))?;
-            return self.read_bytes(&bytes, origin);
+            return self.read_data_bytes(&bytes, origin);
         }
         let opened = self.open(source, origin, None)?;
         self.read(opened, origin, || Err(no_rows(origin)), |_, _| Err(io::ErrorKind::Unsupported.into()))
@@ -199,6 +236,14 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// As [`read_bytes`] does.
     pub fn read_bytes(&self, bytes: &[u8], origin: &str) -> Result<Dataset, Error> {
+        self.read_data_bytes(bytes, origin).map(|read| read.data)
+    }
+
+    /// [`Reader::read_bytes`], with how the bytes were read.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_data_bytes(&self, bytes: &[u8], origin: &str) -> Result<ReadData, Error> {
         if let Some(format) = binary::find(bytes, self.options.format) {
             return binary::read(bytes, origin, self.options, format);
         }
@@ -210,6 +255,68 @@ impl<'a> Reader<'a> {
         self.read(open()?, origin, open, sample)
     }
 
+    /// Looks at all of a table, whatever is wrong with it. `None` when the file is none of raw columns: LIBSVM text, npz, a cache.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or its beginning does not say what its columns are.
+    pub fn survey_path(&self, path: &Path) -> Result<Option<TableSurvey>, Error> {
+        if let Some(format) = binary::find_in(path, self.options.format) {
+            return binary::survey_path(path, self.options, format);
+        }
+        let origin = path.to_string_lossy();
+        let file = File::open(path).map_err(|error| cannot_read(&origin, &error))?;
+        let total = length(&file);
+        self.survey(self.open(file, &origin, total)?, &origin)
+    }
+
+    /// [`Reader::survey_path`] of bytes.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn survey_bytes(&self, bytes: &[u8], origin: &str) -> Result<Option<TableSurvey>, Error> {
+        if let Some(format) = binary::find(bytes, self.options.format) {
+            return binary::survey(bytes, origin, self.options, format);
+        }
+        self.survey(self.open(bytes, origin, Some(bytes.len() as u64))?, origin)
+    }
+
+    fn survey(&self, mut opened: Opened<'_>, origin: &str) -> Result<Option<TableSurvey>, Error> {
+        let parser = Parser::new(&mut opened.cutter, origin, self.options)?;
+        match &parser.kind {
+            Kind::Table(table) => self.look(&mut opened, &parser, table).map(Some),
+            Kind::Libsvm(_) => Ok(None),
+        }
+    }
+
+    /// How a table of text is read whose rows have to be seen first; `None` when the file is LIBSVM text.
+    pub(crate) fn learn_path(&self, path: &Path) -> Result<Option<TableRecipe>, Error> {
+        let origin = path.to_string_lossy();
+        let file = File::open(path).map_err(|error| cannot_read(&origin, &error))?;
+        let total = length(&file);
+        let mut opened = self.open(file, &origin, total)?;
+        let mut parser = Parser::new(&mut opened.cutter, &origin, self.options)?;
+        let Kind::Table(table) = &parser.kind else { return Ok(None) };
+        let survey = self.look(&mut opened, &parser, table)?;
+        match &mut parser.kind {
+            Kind::Table(table) => table.learn(&survey, self.options).map(|()| Some(table.columns.recipe())),
+            Kind::Libsvm(_) => Ok(None),
+        }
+    }
+
+    /// Looks at all rows of a table of text.
+    fn look(&self, opened: &mut Opened<'_>, parser: &Parser, table: &Table) -> Result<TableSurvey, Error> {
+        let mut survey = TableSurvey::new(table.head(), &table.columns, self.options)?;
+        let (mut block, mut lines) = (Block::default(), 0);
+        while opened.go_on(self.control, parser.origin()).and_then(|()| opened.cutter.next(&mut block))? {
+            if let Err(fault) = survey.add(table, &block) {
+                survey.fault = Some(parser.error(fault, lines));
+                break;
+            }
+            lines += memchr::memchr_iter(b'\n', block.bytes()).count();
+        }
+        Ok(survey)
+    }
+
     /// The rows of a file, block after block; see [`RowBlocks`].
     ///
     /// # Errors
@@ -218,7 +325,7 @@ impl<'a> Reader<'a> {
         let origin = path.to_string_lossy();
         let file = File::open(path).map_err(|error| cannot_read(&origin, &error))?;
         let length = length(&file);
-        self.blocks(file, &origin, length)
+        self.blocks(file, &origin, length, self.control)
     }
 
     /// The rows of a stream, block after block; see [`RowBlocks`]. Messages call it `origin`.
@@ -226,23 +333,27 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// When the stream cannot be read, or does not begin as a text in one of the formats.
     pub fn blocks_of_source(&self, source: impl Read + Send + 'a, origin: &str) -> Result<RowBlocks<'a>, Error> {
-        self.blocks(source, origin, None)
+        self.blocks(source, origin, None, self.control)
     }
 
-    fn blocks(&self, source: impl Read + Send + 'a, origin: &str, total: Option<u64>) -> Result<RowBlocks<'a>, Error> {
+    pub(crate) fn blocks<'s>(
+        &self,
+        source: impl Read + Send + 's,
+        origin: &str,
+        total: Option<u64>,
+        control: &'s dyn ReadControl,
+    ) -> Result<RowBlocks<'s>, Error> {
         let mut opened = self.open(source, origin, total)?;
         let parser = Parser::new(&mut opened.cutter, origin, self.options)?;
-        if self.options.categorical && matches!(parser.kind, Kind::Table(_)) {
-            let what = "the values of columns of words are known only when all rows have been read".into();
-            let help = "leave out --categorical, or read the file as a whole".into();
-            return Err(data_error(origin, maxmargin::Error::Combination { what, help }));
+        if matches!(parser.kind, Kind::Table(_)) {
+            refuse_learning(origin, self.options)?;
         }
         if parser.is_sorted_at_the_end() {
             let what = "the columns of a table of kernel values are known only when all rows have been read".into();
             let help = "read the file as a whole".into();
             return Err(data_error(origin, maxmargin::Error::Combination { what, help }));
         }
-        Ok(RowBlocks::new(opened, parser, self.workers.cloned().unwrap_or_default(), self.control))
+        Ok(RowBlocks::new(opened, parser, self.workers.cloned().unwrap_or_default(), control))
     }
 
     /// Makes a stream ready to be cut into blocks.
@@ -274,24 +385,18 @@ impl<'a> Reader<'a> {
         origin: &str,
         again: impl Fn() -> Result<Opened<'s>, Error>,
         sample: impl Fn(u64, &mut [u8]) -> io::Result<()>,
-    ) -> Result<Dataset, Error> {
+    ) -> Result<ReadData, Error> {
         let mut parser = Parser::new(&mut opened.cutter, origin, self.options)?;
-        if self.options.categorical
-            && let Kind::Table(table) = &mut parser.kind
+        if survey::is_needed(self.options)
+            && let Kind::Table(table) = &parser.kind
         {
-            let mut categories = Categories::new(table);
-            let (mut block, mut lines) = (Block::default(), 0);
-            while opened.go_on(self.control, origin).and_then(|()| opened.cutter.next(&mut block))? {
-                match categories.add(table, &block, lines) {
-                    Ok(()) => lines += memchr::memchr_iter(b'\n', block.bytes()).count(),
-                    Err(CategoryFault::Fault(fault, lines)) => return Err(parser.error(fault, lines)),
-                    Err(CategoryFault::Limit(error)) => return Err(error),
-                }
-            }
-            categories.finish(table);
+            let survey = self.look(&mut opened, &parser, table)?;
             opened = again()?;
             opened.cutter.head(0);
-            table.begin(&mut opened.cutter);
+            if let Kind::Table(table) = &mut parser.kind {
+                table.learn(&survey, self.options)?;
+                table.begin(&mut opened.cutter);
+            }
         }
         let expected = match (opened.compression, opened.total) {
             (None, Some(total)) if total / 4 > self.block as u64 => expect(&parser, total, sample),
@@ -300,7 +405,18 @@ impl<'a> Reader<'a> {
         let alone = Workers::none();
         let Opened { cutter, done, total, .. } = opened;
         let go_on = || poll(self.control, &done, total, origin);
-        read_all(cutter, &parser, expected, self.workers.unwrap_or(&alone), &go_on)
+        let (data, tally) = read_all(cutter, &parser, expected, self.workers.unwrap_or(&alone), &go_on)?;
+        Ok(match &parser.kind {
+            Kind::Table(table) => ReadData {
+                data,
+                labelled: table.columns.label.is_some(),
+                recipe: Some(table.columns.recipe()),
+                remarks: Remarks::new(&tally, &table.columns),
+            },
+            Kind::Libsvm(_) => {
+                ReadData { data, labelled: !self.options.unlabelled, recipe: None, remarks: Remarks::default() }
+            }
+        })
     }
 }
 
@@ -425,14 +541,34 @@ pub(crate) fn data_error(origin: &str, error: maxmargin::Error) -> Error {
 }
 
 /// The error of a column that is asked for more than once.
-pub(crate) fn asked_twice(origin: &str, name: &str) -> Error {
+pub(crate) fn asked_twice(origin: &str, name: &str, flag: &str) -> Error {
     let what = format!("the column {} is asked for twice", quoted(name));
-    data_error(origin, maxmargin::Error::Combination { what, help: "name each column once in --columns".into() })
+    data_error(origin, maxmargin::Error::Combination { what, help: format!("name each column once in {flag}") })
 }
 
 /// The error of a text without a row.
 pub(crate) fn no_rows(origin: &str) -> Error {
     content(origin, "no rows", "at least one", "give a file with at least one row")
+}
+
+/// Refuses what can be learnt only of all rows, where they come one after the other.
+pub(crate) fn refuse_learning(origin: &str, options: &ReadOptions) -> Result<(), Error> {
+    if !survey::is_needed(options) {
+        return Ok(());
+    }
+    let (what, help) = match options.categorical {
+        Categorical::None => {
+            ("means and medians of columns", "choose --missing drop or zero, or give a file that can be read twice")
+        }
+        _ => ("the values of columns of words", "leave out --categorical, or give a file that can be read twice"),
+    };
+    let what = format!("{what} are known only when all rows have been read");
+    Err(data_error(origin, maxmargin::Error::Combination { what, help: help.into() }))
+}
+
+/// The error of a table whose rows are all left out.
+pub(crate) fn all_dropped(origin: &str) -> Error {
+    content(origin, "a missing value in every row", "a row without one", "fill them in: --missing mean, median or zero")
 }
 
 /// The error of a file that cannot be read.

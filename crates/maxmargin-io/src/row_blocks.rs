@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use maxmargin::Workers;
-use maxmargin::data::Dataset;
+use maxmargin::data::{Dataset, TableRecipe};
 use maxmargin::error::quoted;
 
 use crate::block::Block;
 use crate::error::Error;
 use crate::gather::Summary;
-use crate::parser::Parser;
+use crate::parser::{Kind, Parser};
 use crate::read::{Format, Opened, ReadControl, data_error};
 use crate::rows::Rows;
 
@@ -73,6 +73,14 @@ impl<'a> RowBlocks<'a> {
             parts: Vec::new(),
             ready: VecDeque::new(),
             end: None,
+        }
+    }
+
+    /// How raw columns become numbers; `None` where the text is no table.
+    pub(crate) fn recipe(&self) -> Option<TableRecipe> {
+        match &self.parser.kind {
+            Kind::Table(table) => Some(table.columns.recipe()),
+            Kind::Libsvm(_) => None,
         }
     }
 

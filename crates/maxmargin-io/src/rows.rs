@@ -8,6 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use crate::block::Block;
 use crate::error::Error;
 use crate::marks::Marks;
+use crate::remarks::Tally;
 
 /// A fault in a block.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +82,8 @@ pub(crate) struct Rows {
     /// The first row, once its label is read.
     pub(crate) first: Option<First>,
     pub(crate) fault: Option<Fault>,
+    /// What was done to cells.
+    pub(crate) tally: Tally,
     /// Memory for the marks of a text.
     pub(crate) marks: Marks,
 }
@@ -97,13 +100,15 @@ pub(crate) struct First {
 impl Rows {
     /// Forgets the rows, but not the memory.
     pub(crate) fn clear(&mut self) {
-        let Rows { ends, indices, values, codes, words, groups, columns, filled, lines, first, fault, marks: _ } = self;
+        let Rows { ends, indices, values, codes, words, groups, columns, filled, lines, first, fault, tally, marks: _ } =
+            self;
         ends.clear();
         indices.clear();
         values.clear();
         codes.clear();
         words.clear();
         groups.clear();
+        tally.clear();
         (*columns, *filled, *lines) = (0, 0, 0);
         (*first, *fault) = (None, None);
     }

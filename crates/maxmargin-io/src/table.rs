@@ -1,31 +1,37 @@
-//! CSV: a row a line, cells separated by commas, semicolons or tabs, with or without a header.
+//! CSV: a row a line, cells separated by commas, semicolons, tabs, `|` or blanks, with or without a header.
 //!
 //! One column is the label, kept as written; all others are numbers, or, on request, one column for each value.
-//! Blanks around a cell do not count. Cost: one pass over the bytes, and one more where values become columns.
+//! Blanks around a cell do not count. True and False are 1 and 0. Where another separator leaves the comma free, numbers may
+//! have a decimal comma. A line that begins with `#` is a comment when a blank follows, or when it has not as many cells as a
+//! row; one right above the rows that reads as their header is the header. Cost: one pass over the bytes.
 //!
 //! As with LIBSVM text there is a short way, for rows of plain numbers, and a long one that knows of everything else.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
-use maxmargin::error::{listed, quoted};
+use maxmargin::data::Missing;
+use maxmargin::error::quoted;
 
 use crate::block::{Block, Cutter, check_text};
-use crate::cells::{Record, Span, cell_start, skip_line_ends};
+use crate::cells::{BLANKS, Record, Span, cell_start, skip_empty_lines};
+use crate::columns::{Columns, Head, Kind, flag_name, is_by_number};
 use crate::compressed::without_compression;
 use crate::error::Error;
 use crate::number::number;
-use crate::read::{ReadOptions, asked_twice, content, data_error, no_rows};
+use crate::read::{Categorical, ReadOptions, content, no_rows};
 use crate::rows::{Fault, Place, Rows, short_form};
-
-/// A column of more values than this is hardly a category.
-const VALUES_LIMIT: usize = 1000;
+use crate::survey::{self, TableSurvey};
 
 /// How many lines are looked at to find the separator.
 const TELLING_LINES: usize = 10;
+/// The most lines of comments before the first row. After them a line that begins with `#` counts as a row, so that a file of
+/// nothing else is not read whole to find its first row.
+const MOST_COMMENTS: usize = 1000;
 
 /// What a cell holds.
-enum Cell {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell {
     Number(f64),
     Infinite,
     Missing,
@@ -33,34 +39,37 @@ enum Cell {
 }
 
 impl Cell {
-    fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str, decimal_comma: bool) -> Self {
+        if decimal_comma && text.contains(['.', ',']) {
+            return match text.contains('.') {
+                // A point may separate thousands here.
+                true => Cell::Text,
+                false => Cell::new(&text.replacen(',', ".", 1), false),
+            };
+        }
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Cell::Number(number),
             Ok(number) if number.is_nan() => Cell::Missing,
             Ok(_) => Cell::Infinite,
             Err(_) if is_missing(text) => Cell::Missing,
-            Err(_) => Cell::Text,
+            Err(_) => match text {
+                "True" | "true" | "TRUE" => Cell::Number(1.0),
+                "False" | "false" | "FALSE" => Cell::Number(0.0),
+                _ => Cell::Text,
+            },
         }
     }
 }
 
 /// Whether a cell says that its value is not known.
 pub(crate) fn is_missing(text: &str) -> bool {
-    matches!(text, "" | "?" | "NA" | "N/A" | "n/a" | "NULL" | "null")
+    matches!(text, "" | "?" | "NA" | "N/A" | "n/a" | "NULL" | "null" | "<NA>")
         || text.parse::<f64>().is_ok_and(|number| number.is_nan())
 }
 
 /// Whether a cell is a number with a comma for the decimal point.
-fn has_decimal_comma(text: &str) -> bool {
-    text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok()
-}
-
-/// What becomes of a column.
-#[derive(Debug)]
-enum Kind {
-    Number,
-    /// One column for each of these, sorted.
-    Values(Vec<String>),
+pub(crate) fn has_decimal_comma(text: &str) -> bool {
+    text.contains(',') && !text.contains('.') && text.replacen(',', ".", 1).parse::<f64>().is_ok()
 }
 
 /// What a cell of a row is for.
@@ -76,6 +85,8 @@ enum Role {
 pub(crate) struct Table {
     origin: String,
     separator: u8,
+    /// Whether numbers have a comma for the decimal point.
+    decimal_comma: bool,
     header: bool,
     /// How many cells each row has.
     width: usize,
@@ -83,17 +94,20 @@ pub(crate) struct Table {
     first_line: usize,
     /// Where the first row or the header ends.
     first_end: usize,
+    /// Where the rows begin, after the header and the comments before it.
+    rows_start: usize,
     /// The columns' names; without a header none.
     names: Vec<String>,
     /// Whether the header names a column that is not the label.
     is_named: bool,
-    label: Option<usize>,
-    /// The columns that are not the label, in the order of the data set.
-    features: Vec<usize>,
-    /// The names of the features that the user chose, as written.
-    chosen: Option<Vec<String>>,
+    pub(crate) columns: Columns,
     roles: Vec<Role>,
-    kinds: Vec<Kind>,
+}
+
+/// Whether a line is a comment for all that is known before the rows: it begins with `#`, and is not one of too many.
+fn is_marked(line: &str, before: &mut usize) -> bool {
+    *before += 1;
+    *before <= MOST_COMMENTS && line.trim_start().starts_with('#')
 }
 
 /// How much of a text of whole lines tells what its columns are: two records and some lines. `None` when it does not reach
@@ -103,18 +117,91 @@ pub(crate) fn telling_part(origin: &str, bytes: &[u8], is_all: bool) -> Option<u
         Ok(text) => (text, None),
         Err(at) => (check_text(&bytes[..at]).unwrap_or_default(), Some(at + 1)),
     };
-    let mut filled = text.split_inclusive('\n').filter(|line| !line.trim().is_empty());
-    let lines = filled
-        .nth(TELLING_LINES - 1)
-        .filter(|line| line.ends_with('\n'))
-        .map(|line| line.as_ptr() as usize - text.as_ptr() as usize + line.len());
+    let mut before = 0;
+    let filled = text.split_inclusive('\n').filter(|line| !line.trim().is_empty() && !is_marked(line, &mut before));
+    let mut filled = filled.map(|line| (line, line.as_ptr() as usize - text.as_ptr() as usize));
+    let first = filled.next();
+    let lines =
+        filled.nth(TELLING_LINES - 2).filter(|(line, _)| line.ends_with('\n')).map(|(line, at)| at + line.len());
     let whole = is_all.then_some(bytes.len());
     let Some(lines) = lines else { return fault.or(whole) };
     let (separator, mut record) = (find_separator(origin, text), Record::default());
     let end = |span: Span| (span.open.is_none() && text[..span.next].ends_with(['\n', '\r'])).then_some(span.next);
-    let first = record.read(text, 0, separator).and_then(end);
+    let start = first.map_or(0, |(_, at)| at);
+    let first = record.read(text, start, separator).and_then(end);
     let second = first.and_then(|at| record.read(text, at, separator)).and_then(end);
     second.map(|end| end.max(lines)).or(fault).or(whole)
+}
+
+/// The first records of a text.
+struct Beginning {
+    /// The first one that is no comment, or the comment before it that is the header.
+    first: Record,
+    span: Span,
+    second: Option<(Record, Span)>,
+    /// Whether the first one is a comment that names the columns.
+    is_comment: bool,
+}
+
+impl Beginning {
+    /// Reads them. A text whose every line begins with `#` has no comments.
+    fn new(part: &str, separator: u8, options: &ReadOptions) -> Option<Self> {
+        let mut records: Vec<(Record, Span)> = Vec::new();
+        let (mut at, mut record, mut before) = (0, Record::default(), 0);
+        let mut rows = 0;
+        while rows < 2
+            && let Some(span) = record.read(part, at, separator)
+        {
+            // Only the last comment may be of use.
+            let is_comment = rows == 0 && is_marked(&part[span.start..], &mut before);
+            let mut span = span;
+            if is_comment {
+                // A quote in a comment opens nothing. Only the first and the last comment may be of use.
+                let end = line_end(part, span.start);
+                record.read(&part[..end], span.start, separator);
+                (span.next, span.open) = (end, None);
+                records.truncate(1);
+            }
+            rows += usize::from(!is_comment);
+            records.push((record.clone(), span));
+            if span.open.is_some() {
+                break;
+            }
+            at = span.next;
+        }
+        if rows == 0 {
+            // What is left are comments, or rows of a column that begins with the mark.
+            let is_plain = |(record, _): &(Record, Span)| record.get(0).is_some_and(|c| c.len() > 1 && !is_remark(c));
+            if !records.iter().all(is_plain) {
+                return None;
+            }
+            let mut all = records.into_iter();
+            let (first, span) = all.next()?;
+            let mut second = Record::default();
+            let next = second.read(part, span.next, separator);
+            return Some(Beginning { first, span, second: next.map(|span| (second, span)), is_comment: false });
+        }
+        let comments = records.len() - rows;
+        let mut rest = records.split_off(comments).into_iter();
+        let (first, span) = rest.next()?;
+        let second = rest.next();
+        if let Some((comment, comment_span)) = records.pop() {
+            let names = comment.without_mark();
+            let are_names = names.len() == first.len()
+                && !has_header(&first, second.as_ref().map(|(record, _)| record), options)
+                && has_header(&names, Some(&first), options);
+            if are_names && options.header != Some(false) {
+                let second = Some((first, span));
+                return Some(Beginning { first: names, span: comment_span, second, is_comment: true });
+            }
+        }
+        Some(Beginning { first, span, second, is_comment: false })
+    }
+}
+
+/// Whether a line that begins so is a remark whatever its cells are.
+fn is_remark(line: &str) -> bool {
+    line.strip_prefix('#').is_some_and(|rest| rest.is_empty() || rest.starts_with(['#', ' ', '\t', '\r', '\n', '!']))
 }
 
 impl Table {
@@ -123,73 +210,77 @@ impl Table {
         let separator = find_separator(origin, part);
         let block = Block::of(part.as_bytes());
         let syntax = |fault: Fault| fault.error(origin, 0);
-        let (mut first, mut second) = (Record::default(), Record::default());
-        let span = first.read(part, 0, separator).ok_or_else(|| no_rows(origin))?;
+        let beginning = Beginning::new(part, separator, options).ok_or_else(|| no_rows(origin))?;
+        let Beginning { first, span, second, is_comment } = beginning;
         let start = span.start;
         let check_closed = |open: Option<usize>| open.map_or(Ok(()), |at| Err(syntax(never_closed(&block, at))));
         check_closed(span.open)?;
-        let second_span = second.read(part, span.next, separator);
-        check_closed(second_span.and_then(|span| span.open))?;
-        let second = second_span.map(|_| second);
+        check_closed(second.as_ref().and_then(|(_, span)| span.open))?;
+        let second = second.map(|(record, _)| record);
         let width = first.len();
-        if !(width >= 2 || options.unlabelled) {
+        if !(width >= 2 || options.unlabelled || options.recipe.is_some()) {
             let Place { line, column } = Place::new(&block, start);
             return Err(Error::OneColumn { path: origin.into(), line, column });
         }
-        let header = has_header(&first, second.as_ref(), options);
+        let header = is_comment || has_header(&first, second.as_ref(), options);
         let mut table = Table {
             origin: origin.into(),
             separator,
+            decimal_comma: separator != b',' && has_commas(part, separator, span, header),
             header,
             width,
             first_line: Place::new(&block, start).line,
             first_end: span.next,
+            rows_start: if header { span.next } else { start },
             names: Vec::new(),
             is_named: false,
-            label: None,
-            features: Vec::new(),
-            chosen: options.columns.clone(),
+            columns: Columns::default(),
             roles: vec![Role::Nothing; width],
-            kinds: Vec::new(),
         };
         if header {
             table.names = table.read_names(&block, start, &first).map_err(syntax)?;
         }
-        if !options.unlabelled {
-            table.label = Some(options.label.as_deref().map_or(Ok(width - 1), |name| table.find(name))?);
-        }
-        let is_named = |(place, cell): (usize, &str)| Some(place) != table.label && !cell.trim().is_empty();
-        table.is_named = header && first.iter().enumerate().any(is_named);
-        table.features = match &table.chosen {
-            Some(names) => names.iter().map(|name| table.find(name)).collect::<Result<_, _>>()?,
-            None => (0..width).filter(|&place| Some(place) != table.label).collect(),
+        let label = match (&options.label, options.unlabelled) {
+            (_, true) => None,
+            (Some(name), false) => table.head().find_one(name),
+            (None, false) => Some(width - 1),
         };
-        let mut seen = HashSet::new();
-        if let Some(place) = table.features.iter().position(|&place| !seen.insert(place)) {
-            let name = table.chosen.as_ref().map_or("", |names| &names[place]);
-            return Err(asked_twice(origin, name));
-        }
-        if let Some(label) = table.label
-            && table.features.contains(&label)
-        {
-            return Err(data_error(
-                origin,
-                maxmargin::Error::Combination {
-                    what: format!("{} is the label and also among the columns to keep", table.describe(label)),
-                    help: "leave it out of --columns, or choose another with --label".into(),
-                },
-            ));
-        }
+        let is_named = |(place, cell): (usize, &str)| Some(place) != label && !cell.trim().is_empty();
+        table.is_named = header && first.iter().enumerate().any(is_named);
+        table.columns = Columns::new(table.head(), options)?;
         if header && second.is_none() {
             let help = "add rows, or say that the first line is a row: --no-header";
             return Err(content(origin, "a header without rows", "at least one row", help));
         }
-        table.features.iter().enumerate().for_each(|(feature, &place)| table.roles[place] = Role::Feature(feature));
-        if let Some(label) = table.label {
+        for (feature, &place) in table.columns.features.iter().enumerate() {
+            table.roles[place] = Role::Feature(feature);
+        }
+        if let Some(label) = table.columns.label {
             table.roles[label] = Role::Label;
         }
-        table.kinds = table.features.iter().map(|_| Kind::Number).collect();
         Ok(table)
+    }
+
+    /// Learns from a look at all rows what becomes of the columns.
+    ///
+    /// # Errors
+    /// When a column has too many values, or none.
+    pub(crate) fn learn(&mut self, survey: &TableSurvey, options: &ReadOptions) -> Result<(), Error> {
+        let mut columns = std::mem::take(&mut self.columns);
+        let learnt = survey::learn(survey, &mut columns, self.head(), options);
+        self.columns = columns;
+        learnt
+    }
+
+    /// What is known before the rows are read.
+    pub(crate) fn head(&self) -> Head<'_> {
+        Head {
+            origin: &self.origin,
+            names: self.header.then_some(&self.names[..]),
+            width: self.width,
+            is_text: true,
+            named: self.is_named,
+        }
     }
 
     /// Tells how the text is to be cut: the header, or the row that would be one, is part of the first block.
@@ -221,59 +312,63 @@ impl Table {
         Ok(names)
     }
 
-    /// The place of a column by its name or its number counted from 1.
-    fn find(&self, name: &str) -> Result<usize, Error> {
-        let number = || name.parse().ok().filter(|number| (1..=self.width).contains(number)).map(|number| number - 1);
-        self.names.iter().position(|known| known == name).or_else(number).ok_or_else(|| {
-            let what = format!("there is no column {}", quoted(name));
-            let help = if self.header {
-                format!("the columns are {}", listed(self.names.iter().map(|name| quoted(name)), 8))
-            } else {
-                format!("the columns are numbered 1 to {}; with a header they have names: --header", self.width)
-            };
-            data_error(&self.origin, maxmargin::Error::Data { what, help })
-        })
-    }
-
     /// A column as messages call it.
     fn describe(&self, place: usize) -> String {
-        match self.names.get(place) {
-            Some(name) => format!("column {} {}", place + 1, quoted(name)),
-            None => format!("column {}", place + 1),
-        }
+        self.head().describe(place)
     }
 
     /// How many columns the data set has.
     pub(crate) fn columns(&self) -> usize {
-        let columns = |kind: &Kind| match kind {
-            Kind::Number => 1,
-            Kind::Values(values) => values.len(),
-        };
-        self.kinds.iter().map(columns).sum()
+        self.columns.columns()
     }
 
     /// Whether all columns of each row are read, zeros as well.
     pub(crate) fn is_dense(&self) -> bool {
-        self.kinds.iter().all(|kind| matches!(kind, Kind::Number))
+        self.columns.is_dense()
     }
 
-    /// The names of the columns of the data set; none when the file has none and nothing makes them needed.
-    pub(crate) fn feature_names(&self) -> Option<Vec<String>> {
-        if !self.is_named && self.chosen.is_none() && self.is_dense() {
-            return None;
-        }
-        let mut names = Vec::new();
-        for (feature, (&place, kind)) in self.features.iter().zip(&self.kinds).enumerate() {
-            let name = match &self.chosen {
-                Some(chosen) => chosen[feature].clone(),
-                None => self.names.get(place).cloned().unwrap_or_else(|| (place + 1).to_string()),
-            };
-            match kind {
-                Kind::Number => names.push(name),
-                Kind::Values(values) => names.extend(values.iter().map(|value| format!("{name}={value}"))),
+    /// Where the rows of a block begin: in the first one after the header.
+    fn rows_start(&self, block: &Block) -> usize {
+        if block.number == 0 { self.rows_start } else { 0 }
+    }
+
+    /// Whether a line is a comment. `cells` are as many as it would have as a row.
+    fn is_comment(&self, text: &str, start: usize, cells: usize) -> bool {
+        text.as_bytes().get(start) == Some(&b'#')
+            && (cells != self.width || (self.width == 1 && cells == 1) || is_remark(&text[start..]))
+    }
+
+    /// Reads the next record that is no comment.
+    fn next_record(&self, text: &str, mut at: usize, record: &mut Record) -> Option<Span> {
+        loop {
+            let span = record.read(text, at, self.separator)?;
+            if !self.is_comment(text, span.start, record.len()) {
+                return Some(span);
             }
+            at = line_end(text, span.start);
         }
-        Some(names)
+    }
+
+    /// Hands out the cells of each row of a block, with the byte where the row begins; of rows of another width as well.
+    ///
+    /// # Errors
+    /// When a quote is never closed, or the bytes are no text.
+    pub(crate) fn each_row(&self, block: &Block, mut row: impl FnMut(&Record, usize)) -> Result<(), Fault> {
+        let (text, not_text) = block.text();
+        let (mut at, mut record) = (self.rows_start(block), Record::default());
+        while let Some(span) = self.next_record(text, at, &mut record) {
+            if let Some(cell) = span.open {
+                return Err(never_closed(block, cell));
+            }
+            row(&record, span.start);
+            at = span.next;
+        }
+        not_text.map_or(Ok(()), Err)
+    }
+
+    /// What a cell of a feature holds.
+    pub(crate) fn cell(&self, text: &str) -> Cell {
+        Cell::new(text, self.decimal_comma)
     }
 
     /// Reads a block. The rows before the first fault are whole.
@@ -281,23 +376,23 @@ impl Table {
         rows.clear();
         rows.columns = self.columns() as u64;
         let (text, not_text) = block.text();
-        let is_dense = self.is_dense();
+        let is_short = self.is_dense() && self.separator != BLANKS && !self.decimal_comma;
         let (padded, mut record) = (block.padded(), Record::default());
-        let mut at = 0;
-        if block.number == 0 && self.header {
-            at = record.read(text, at, self.separator).map_or(text.len(), |span| span.next);
-        }
+        let mut at = self.rows_start(block);
         loop {
-            at = skip_line_ends(text.as_bytes(), at);
+            at = skip_empty_lines(text.as_bytes(), at, self.separator);
             if at >= text.len() {
                 break;
             }
-            if is_dense && let Some(next) = self.short_row(text, padded, at, rows) {
+            if is_short
+                && padded[at] != b'#'
+                && let Some(next) = self.short_row(text, padded, at, rows)
+            {
                 at = next;
                 continue;
             }
             rows.forget_row();
-            let Some(span) = record.read(text, at, self.separator) else { break };
+            let Some(span) = self.next_record(text, at, &mut record) else { break };
             if let Err(fault) = self.long_row(block, span.start, span.open, &record, rows) {
                 rows.forget_row();
                 rows.fault = Some(fault);
@@ -305,6 +400,7 @@ impl Table {
             }
             at = span.next;
         }
+        rows.tally.rows = (rows.ends.len() + rows.tally.dropped.len()) as u64;
         rows.lines = memchr::memchr_iter(b'\n', block.bytes()).count();
         rows.fault = not_text;
     }
@@ -316,7 +412,7 @@ impl Table {
         let separator = self.separator;
         let is_end = |byte: u8| byte == separator || byte == b'\n' || byte == b'\r';
         let base = rows.values.len();
-        rows.values.resize(base + self.features.len(), 0.0);
+        rows.values.resize(base + self.columns.features.len(), 0.0);
         let row = &mut rows.values[base..];
         let (mut at, mut filled, mut label) = (start, 0, None);
         for (place, role) in self.roles.iter().enumerate() {
@@ -344,7 +440,7 @@ impl Table {
             }
             match *role {
                 Role::Nothing => {}
-                Role::Feature(feature) => match Cell::new(text[cell..at].trim()) {
+                Role::Feature(feature) => match self.cell(text[cell..at].trim()) {
                     Cell::Number(value) => {
                         row[feature] = value + 0.0;
                         filled += u64::from(value != 0.0);
@@ -359,7 +455,7 @@ impl Table {
             return None;
         }
         let code = match label {
-            None if self.label.is_none() => rows.words.code("0"),
+            None if self.columns.label.is_none() => rows.words.code("0"),
             None => return None,
             Some((cell, end)) => match short_form(&padded[cell..end]).and_then(|short| rows.words.known(short)) {
                 Some(code) => code,
@@ -391,16 +487,39 @@ impl Table {
             return Err(never_closed(block, cell));
         }
         self.check_width(block, start, record)?;
+        let cells = |place: usize| record.get(place).unwrap_or_default().trim();
+        let lacks = |&place: &usize| matches!(self.cell(cells(place)), Cell::Missing);
+        let columns = &self.columns;
+        if columns.missing == Missing::Drop
+            && (columns.features.iter().any(lacks) || columns.label.is_some_and(|label| is_missing(cells(label))))
+        {
+            let row = rows.ends.len() + rows.tally.dropped.len();
+            rows.tally.dropped.push(row as u64);
+            return Ok(());
+        }
         let label = self.read_label(block, start, record)?;
         let is_dense = self.is_dense();
         let mut column = 0;
-        for (&place, kind) in self.features.iter().zip(&self.kinds) {
-            let text = record.get(place).unwrap_or_default().trim();
-            let (step, width, value) = match (Cell::new(text), kind) {
+        for (feature, (&place, kind)) in columns.features.iter().zip(&columns.kinds).enumerate() {
+            let text = cells(place);
+            let (step, width, value) = match (self.cell(text), kind) {
                 (Cell::Number(value), Kind::Number) => (0, 1, value),
+                (Cell::Missing, Kind::Number) if columns.fill(feature).is_some() => {
+                    rows.tally.filled(feature, 1);
+                    (0, 1, columns.fill(feature).unwrap_or_default())
+                }
                 (Cell::Number(_) | Cell::Text, Kind::Values(values)) => {
-                    let step = values.binary_search_by(|value| value.as_str().cmp(text));
-                    (step.unwrap_or_default(), values.len(), 1.0)
+                    match values.binary_search_by(|value| value.as_str().cmp(text)) {
+                        Ok(step) => (step, values.len(), 1.0),
+                        Err(_) => {
+                            rows.tally.unseen(feature, text);
+                            (0, values.len(), 0.0)
+                        }
+                    }
+                }
+                (Cell::Missing, Kind::Values(values)) if columns.missing != Missing::Error => {
+                    rows.tally.filled(feature, 1);
+                    (0, values.len(), 0.0)
                 }
                 (cell, _) => return Err(self.bad_cell(block, start, place, text, cell)),
             };
@@ -421,11 +540,12 @@ impl Table {
     }
 
     fn read_label<'r>(&self, block: &Block, start: usize, record: &'r Record) -> Result<&'r str, Fault> {
-        let Some(place) = self.label else { return Ok("0") };
+        let Some(place) = self.columns.label else { return Ok("0") };
         let text = record.get(place).unwrap_or_default().trim();
         if is_missing(text) {
             let found = format!("{} in {}", missing(text), self.describe(place));
-            return Err(self.fault(block, start, place, found, "a label", "fill the label in, or remove the row"));
+            let help = "fill the label in, or leave such rows out with --missing drop";
+            return Err(self.fault(block, start, place, found, "a label", help));
         }
         Ok(text)
     }
@@ -435,7 +555,7 @@ impl Table {
         let column = self.describe(place);
         match cell {
             Cell::Missing => {
-                let help = "fill the value in (with the column's mean, say), or remove the row";
+                let help = MISSING_HELP;
                 self.fault(block, start, place, format!("{} in {column}", missing(text)), "a value", help)
             }
             Cell::Infinite => {
@@ -443,14 +563,11 @@ impl Table {
                 self.fault(block, start, place, format!("{} in {column}", quoted(text)), "a finite number", help)
             }
             Cell::Text | Cell::Number(_) => {
-                let mut help = String::new();
-                if has_decimal_comma(text) {
-                    help.push_str("write numbers with a decimal point");
+                let mut help = if has_decimal_comma(text) {
+                    "write numbers with a decimal point".into()
                 } else {
-                    help.push_str(
-                        "make a column of each value with --categorical, or name the columns to keep with --columns",
-                    );
-                }
+                    text_help(&self.head().name(place))
+                };
                 let is_first = block.number == 0 && Place::new(block, start).line == self.first_line;
                 if !self.header && !has_decimal_comma(text) && is_first {
                     help.push_str("; if this line names the columns, pass --header");
@@ -491,67 +608,19 @@ impl Table {
     }
 }
 
-/// The values of the columns of words, gathered from block after block.
-pub(crate) struct Categories {
-    values: Vec<BTreeSet<String>>,
-    is_text: Vec<bool>,
+/// The way out for a value that is missing.
+pub(crate) const MISSING_HELP: &str =
+    "say what becomes of missing values: --missing drop (leaves the rows out), mean, median or zero";
+
+/// The way out for a column of words.
+pub(crate) fn text_help(name: &str) -> String {
+    let name = flag_name(name);
+    format!("make a column of each value with --categorical {name}, or leave it out with --exclude {name}")
 }
 
-impl Categories {
-    pub(crate) fn new(table: &Table) -> Self {
-        let count = table.features.len();
-        Categories { values: vec![BTreeSet::new(); count], is_text: vec![false; count] }
-    }
-
-    /// Looks through a block that comes after so many lines.
-    pub(crate) fn add(&mut self, table: &Table, block: &Block, lines: usize) -> Result<(), CategoryFault> {
-        let (text, not_text) = block.text();
-        let mut record = Record::default();
-        let mut at = 0;
-        if block.number == 0 && table.header {
-            at = record.read(text, at, table.separator).map_or(text.len(), |span| span.next);
-        }
-        let syntax = |fault: Fault| CategoryFault::Fault(fault, lines);
-        while let Some(span) = record.read(text, at, table.separator) {
-            if let Some(cell) = span.open {
-                return Err(syntax(never_closed(block, cell)));
-            }
-            table.check_width(block, span.start, &record).map_err(syntax)?;
-            for (feature, &place) in table.features.iter().enumerate() {
-                let text = record.get(place).unwrap_or_default().trim();
-                let values = &mut self.values[feature];
-                self.is_text[feature] |= matches!(Cell::new(text), Cell::Text);
-                // One above the limit is enough to see that it is exceeded.
-                if values.len() <= VALUES_LIMIT && !values.contains(text) {
-                    values.insert(text.to_string());
-                }
-                if self.is_text[feature] && values.len() > VALUES_LIMIT {
-                    return Err(CategoryFault::Limit(Error::Limit {
-                        path: table.origin.clone(),
-                        what: format!("{} has more than {VALUES_LIMIT} different values", table.describe(place)),
-                        help: "name the columns to keep with --columns, or join rare values".into(),
-                    }));
-                }
-            }
-            at = span.next;
-        }
-        not_text.map_or(Ok(()), |fault| Err(syntax(fault)))
-    }
-
-    /// Makes columns of the values.
-    pub(crate) fn finish(self, table: &mut Table) {
-        let kind = |(values, is_text)| {
-            if is_text { Kind::Values(BTreeSet::into_iter(values).collect()) } else { Kind::Number }
-        };
-        table.kinds = self.values.into_iter().zip(self.is_text).map(kind).collect();
-    }
-}
-
-/// Why the values of columns could not be gathered.
-pub(crate) enum CategoryFault {
-    /// A fault in a block, and the lines before it.
-    Fault(Fault, usize),
-    Limit(Error),
+/// Where the line of a byte ends, with its end.
+fn line_end(text: &str, at: usize) -> usize {
+    memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |end| at + end + 1)
 }
 
 #[cold]
@@ -564,27 +633,75 @@ fn missing(text: &str) -> String {
     if text.is_empty() { "an empty cell".into() } else { format!("the missing value {}", quoted(text)) }
 }
 
+/// Whether numbers have a decimal comma: some cells do, and none has a decimal point.
+fn has_commas(part: &str, separator: u8, first: Span, header: bool) -> bool {
+    let (mut at, mut record) = (if header { first.next } else { first.start }, Record::default());
+    let (mut commas, mut points) = (false, false);
+    while let Some(span) = record.read(part, at, separator) {
+        for cell in record.iter().map(str::trim) {
+            commas |= has_decimal_comma(cell);
+            points |= cell.contains('.') && cell.parse::<f64>().is_ok();
+        }
+        if span.open.is_some() {
+            break;
+        }
+        at = span.next;
+    }
+    commas && !points
+}
+
 /// The separator: a tab in a file named so, else the one that splits the first lines alike.
 fn find_separator(origin: &str, text: &str) -> u8 {
     if Path::new(without_compression(origin)).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"))
     {
         return b'\t';
     }
-    let lines = text.lines().filter(|line| !line.trim().is_empty()).take(TELLING_LINES);
-    let counts: Vec<[usize; 3]> = lines.map(count_separators).collect();
+    let mut before = 0;
+    let filled = |line: &&str| !line.trim().is_empty() && !is_marked(line, &mut before);
+    let lines: Vec<&str> = text.lines().filter(filled).take(TELLING_LINES).collect();
+    let lines = if lines.is_empty() {
+        text.lines().filter(|line| !line.trim().is_empty()).take(TELLING_LINES).collect()
+    } else {
+        lines
+    };
+    let counts: Vec<[usize; 4]> = lines.iter().map(|line| count_separators(line)).collect();
     let first = counts.first().copied().unwrap_or_default();
-    let alike = |&candidate: &usize| first[candidate] > 0 && counts.iter().all(|c| c[candidate] == first[candidate]);
-    let candidates = 0..SEPARATORS.len();
-    let found = candidates.clone().find(alike).or_else(|| candidates.max_by_key(|&candidate| first[candidate]));
-    found.map_or(b',', |candidate| SEPARATORS[candidate])
+    let alike = |candidate: usize| first[candidate] > 0 && counts.iter().all(|c| c[candidate] == first[candidate]);
+    // A bar may also stand in a cell, and a comma in a number.
+    let is_found =
+        |&candidate: &usize| alike(candidate) && (candidate != BAR || !alike(COMMA) || first[BAR] >= first[COMMA]);
+    if let Some(candidate) = (0..SEPARATORS.len()).find(is_found) {
+        return SEPARATORS[candidate];
+    }
+    if first.iter().all(|&count| count == 0) && separates_by_blanks(&lines) {
+        return BLANKS;
+    }
+    let most = [0, 1, BAR, COMMA].into_iter().max_by_key(|&candidate| first[candidate]);
+    most.map_or(b',', |candidate| SEPARATORS[candidate])
 }
 
 /// A comma may also be part of a number, so it comes last.
-const SEPARATORS: [u8; 3] = [b'\t', b';', b','];
+const SEPARATORS: [u8; 4] = [b'\t', b';', b'|', b','];
+const BAR: usize = 2;
+const COMMA: usize = 3;
+
+/// Whether lines are rows of cells with blanks between: of two cells or more, equally many in each line, and some are numbers.
+pub(crate) fn separates_by_blanks(lines: &[&str]) -> bool {
+    let mut record = Record::default();
+    let mut cells = |line: &str| {
+        let is_whole = record.read(line, 0, BLANKS).is_some_and(|span| span.open.is_none());
+        let numbers = record.iter().filter(|cell| matches!(Cell::new(cell, false), Cell::Number(_))).count();
+        if is_whole { (record.len(), numbers) } else { (0, 0) }
+    };
+    let all: Vec<(usize, usize)> = lines.iter().map(|line| cells(line)).collect();
+    let width = all.first().map_or(0, |(cells, _)| *cells);
+    let numbers: usize = all.iter().map(|(_, numbers)| numbers).sum();
+    width >= 2 && all.iter().all(|(cells, _)| *cells == width) && numbers >= all.len()
+}
 
 /// How often each separator stands outside of quotes, whichever of them it is that separates.
-fn count_separators(line: &str) -> [usize; 3] {
-    let mut counts = [0; 3];
+fn count_separators(line: &str) -> [usize; 4] {
+    let mut counts = [0; 4];
     let (mut quoted, mut at_start) = (false, true);
     for byte in line.bytes() {
         let separator = SEPARATORS.iter().position(|&separator| separator == byte);
@@ -607,8 +724,21 @@ fn has_header(first: &Record, second: Option<&Record>, options: &ReadOptions) ->
     if let Some(header) = options.header {
         return header;
     }
+    // The names that a model knows.
+    if let Some(recipe) = &options.recipe {
+        let names = recipe.columns.iter().filter_map(|column| column.column.name.as_deref());
+        let known: std::collections::HashSet<&str> =
+            names.chain(recipe.label.iter().filter_map(|label| label.name.as_deref())).collect();
+        if first.iter().any(|cell| known.contains(cell.trim())) {
+            return true;
+        }
+    }
+    let categorical = match &options.categorical {
+        Categorical::Named(names) => &names[..],
+        _ => &[],
+    };
     let asked = options.label.iter().chain(options.columns.iter().flatten());
-    if asked.into_iter().any(|name| name.parse::<usize>().is_err()) {
+    if asked.chain(&options.exclude).chain(categorical).any(|name| !is_by_number(name)) {
         return true;
     }
     let number = options.label.as_ref().and_then(|number| number.parse::<usize>().ok());
@@ -616,15 +746,11 @@ fn has_header(first: &Record, second: Option<&Record>, options: &ReadOptions) ->
     if label.and_then(|label| first.get(label)).is_some_and(|cell| cell.trim() == "label") {
         return true;
     }
+    let is_number = |cell: &str| matches!(Cell::new(cell, false), Cell::Number(_)) || has_decimal_comma(cell);
     first.iter().enumerate().filter(|&(place, _)| Some(place) != label).any(|(place, cell)| {
-        matches!(Cell::new(cell.trim()), Cell::Text)
+        matches!(Cell::new(cell.trim(), false), Cell::Text)
             && !has_decimal_comma(cell.trim())
-            && second.is_none_or(|second| {
-                second
-                    .get(place)
-                    .map(str::trim)
-                    .is_some_and(|cell| matches!(Cell::new(cell), Cell::Number(_)) || has_decimal_comma(cell))
-            })
+            && second.is_none_or(|second| second.get(place).map(str::trim).is_some_and(is_number))
     })
 }
 
@@ -704,7 +830,7 @@ mod tests {
 
     #[test]
     fn values_become_columns_on_request() {
-        let options = ReadOptions { categorical: true, ..ReadOptions::default() };
+        let options = ReadOptions { categorical: Categorical::Words, ..ReadOptions::default() };
         let data = read_named("size,color,y\n1,red,a\n2,blue,b\n3,red,a\n", "t.csv", &options);
         assert_eq!(names(&data), ["size", "color=blue", "color=red"]);
         assert_eq!((data.matrix().row(0), data.matrix().row(1)), (vec![1.0, 0.0, 1.0], vec![2.0, 1.0, 0.0]));
@@ -736,8 +862,8 @@ mod tests {
 
     #[test]
     fn a_separator_within_quotes_does_not_count() {
-        assert_eq!(count_separators("0,\"a\t;\"\"\t\",5\" pipe;\t"), [1, 1, 2]);
-        assert_eq!(count_separators("\";;"), [0, 0, 0]);
+        assert_eq!(count_separators("0,\"a\t;\"\"\t\",5\" pipe;\t|"), [1, 1, 1, 2]);
+        assert_eq!(count_separators("\";;"), [0, 0, 0, 0]);
     }
 
     #[test]

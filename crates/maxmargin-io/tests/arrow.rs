@@ -155,7 +155,7 @@ fn what_does_not_read_is_said_with_its_place_and_the_way_out() {
             "a missing value",
             with("b", missing),
             "found a missing value in row 2, column 2 \"b\", expected a value",
-            "fill the value in",
+            "--missing",
         ),
         (
             "a missing label",
@@ -176,15 +176,15 @@ fn what_does_not_read_is_said_with_its_place_and_the_way_out() {
             "the whole number 18446744073709551615 in row 2, column 2 \"b\" has more digits",
             "--columns",
         ),
-        ("texts", with("b", words(&["p", "q"])), "found texts in column \"b\", expected numbers", "--columns"),
-        ("lists", with("b", Arc::new(list)), "found lists in column \"b\", expected numbers", "--columns"),
+        ("texts", with("b", words(&["p", "q"])), "found texts in column \"b\", expected numbers", "--categorical"),
+        ("lists", with("b", Arc::new(list)), "found lists in column \"b\", expected numbers", "--exclude"),
         (
             "dates",
             with("b", Arc::new(Date32Array::from(vec![1, 2]))),
             "found decimal numbers, dates or times in column \"b\"",
-            "--columns",
+            "--exclude",
         ),
-        ("dictionary", with("b", Arc::new(dictionary)), "found a dictionary in column \"b\"", "--columns"),
+        ("dictionary", with("b", Arc::new(dictionary)), "found texts in a dictionary in column \"b\"", "--categorical"),
         ("nothing", with("b", Arc::new(NullArray::new(2))), "found no values in column \"b\"", "--columns"),
         (
             "one column",

@@ -56,7 +56,7 @@ fn a_column_of_too_many_values_is_not_taken_for_categories() {
     let table: String = (0..1001).map(|row| format!("id{row},1,a\n")).collect();
     let error = read_bytes(table.as_bytes(), "d.csv", &categorical()).unwrap_err();
     assert_eq!(error.to_string(), "d.csv: column 1 has more than 1000 different values");
-    assert_eq!(error.help(), "name the columns to keep with --columns, or join rare values");
+    assert_eq!(error.help(), "leave the column out with --exclude, or join rare values");
     let table: String = (0..1000).map(|row| format!("id{row},1,a\n")).collect();
     let data = read_bytes(table.as_bytes(), "d.csv", &categorical()).unwrap();
     assert_eq!(data.columns(), 1001);

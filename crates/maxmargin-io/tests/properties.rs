@@ -1,7 +1,9 @@
 //! What holds for every file and every data set: no bytes make the reader panic, and what is written reads back.
 
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
-use maxmargin_io::{Error, Format, KernelValues, ReadOptions, Reader, read_bytes, write_csv, write_libsvm};
+use maxmargin_io::{
+    Categorical, Error, Format, KernelValues, ReadOptions, Reader, read_bytes, write_csv, write_libsvm,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -41,10 +43,10 @@ fn options() -> impl Strategy<Value = ReadOptions> {
                 label,
                 unlabelled,
                 header,
-                categorical,
+                categorical: if categorical { Categorical::Words } else { Categorical::None },
                 columns,
-                max_bytes: None,
                 kernel_values,
+                ..ReadOptions::default()
             }
         })
 }
@@ -111,7 +113,7 @@ proptest! {
 
     #[test]
     fn pieces_of_files_read_the_same_whole_and_in_blocks_of_any_size(bytes in pieces(), options in options(), size in 1usize..40) {
-        let options = ReadOptions { categorical: false, ..options };
+        let options = ReadOptions { categorical: Categorical::None, ..options };
         let whole = read_bytes(&bytes, "data", &options);
         let small = Reader::new(&options).in_blocks_of(size).read_bytes(&bytes, "data");
         prop_assert_eq!(whole.as_ref().err(), small.as_ref().err());

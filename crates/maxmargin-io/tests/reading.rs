@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use maxmargin::Workers;
-use maxmargin::data::{Dataset, Matrix, Values};
+use maxmargin::data::{Dataset, Matrix, Missing, Values};
 use maxmargin_io::{
-    Blocks, DataWriter, Error, Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes,
-    read_path,
+    Blocks, Categorical, DataWriter, Error, Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader,
+    read_bytes, read_path,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -134,7 +134,12 @@ fn all_options() -> Vec<ReadOptions> {
         ReadOptions { max_bytes: Some(40), ..plain() },
         ReadOptions { kernel_values: Some(KernelValues::New), ..plain() },
         plain(),
-        ReadOptions { categorical: true, ..plain() },
+        ReadOptions { categorical: Categorical::Words, ..plain() },
+        ReadOptions { missing: Missing::Drop, ..plain() },
+        ReadOptions { missing: Missing::Zero, ..plain() },
+        ReadOptions { missing: Missing::Median, ..plain() },
+        ReadOptions { categorical: Categorical::Named(vec!["1".into()]), missing: Missing::Mean, ..plain() },
+        ReadOptions { exclude: vec!["1-2".into()], ..plain() },
         ReadOptions { format: Some(Format::Libsvm), columns: Some(vec!["2".into(), "1".into()]), ..plain() },
         ReadOptions { format: Some(Format::Csv), unlabelled: true, ..plain() },
     ]
@@ -162,7 +167,7 @@ proptest! {
     #[test]
     fn the_blocks_of_a_stream_are_the_rows_of_the_whole(text in texts(), size in 1usize..100) {
         let workers = Workers::new(2).unwrap();
-        for options in all_options().into_iter().filter(|options| !options.categorical) {
+        for options in all_options().into_iter().filter(needs_one_pass) {
             let reader = Reader::new(&options).in_blocks_of(size).on(&workers);
             match (read_bytes(&text, "data", &options), joined(reader, &text, "data")) {
                 (Ok(data), Ok((rows, labels, groups, columns))) => {
@@ -180,6 +185,11 @@ proptest! {
             }
         }
     }
+}
+
+/// Whether rows can be read as they come.
+fn needs_one_pass(options: &ReadOptions) -> bool {
+    options.categorical == Categorical::None && !options.missing.is_learnt()
 }
 
 /// The rows before the end or the error of a file, read block by block, and the error.
@@ -214,7 +224,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(format!("d.{ending}"));
         std::fs::write(&path, &bytes).unwrap();
-        for options in all_options().into_iter().filter(|options| !options.categorical) {
+        for options in all_options().into_iter().filter(needs_one_pass) {
             let whole = read_path(&path, &options);
             let in_blocks = rows_and_error(&path, None, &options);
             for size in [1, 7, 50, 1000] {
@@ -436,7 +446,7 @@ fn compressed_data_are_the_same_in_one_piece_or_joined_by_name_file_or_stream() 
         let unlabelled = ReadOptions { unlabelled: true, ..ReadOptions::default() };
         assert_eq!(read_bytes(&table, &format!("d.csv.{ending}"), &unlabelled).unwrap().rows(), 2, "{ending}");
         let words = compress(b"a,b\nred,1\nblue,2\n");
-        let categorical = ReadOptions { categorical: true, header: Some(true), ..ReadOptions::default() };
+        let categorical = ReadOptions { categorical: Categorical::Words, header: Some(true), ..ReadOptions::default() };
         let path = folder.path().join(format!("d.csv.{ending}"));
         std::fs::write(&path, &words).unwrap();
         assert_eq!(read_path(&path, &categorical).unwrap().columns(), 2, "{ending}");
@@ -513,7 +523,7 @@ fn reading_is_interrupted_between_blocks_and_told_how_far_it_came() {
 
 #[test]
 fn words_of_a_stream_cannot_become_columns_and_that_is_said() {
-    let options = ReadOptions { categorical: true, ..ReadOptions::default() };
+    let options = ReadOptions { categorical: Categorical::Words, ..ReadOptions::default() };
     let error = Reader::new(&options).blocks_of_source(&b"a,b\nx,1\n"[..], "d.csv").err().unwrap();
     assert!(error.to_string().contains("known only when all rows have been read"), "{error}");
 }

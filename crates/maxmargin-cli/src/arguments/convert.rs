@@ -34,7 +34,7 @@ pub(crate) struct Convert {
     /// The format to write, whatever the file is called
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&FORMATS))]
     pub(crate) to: Option<Format>,
-    /// The columns to keep, by name or number counted from 1
+    /// The columns to keep, by name, number counted from 1, or range (1-5)
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
     /// LIBSVM text: write labels that are words as they are, not as numbers

@@ -45,7 +45,7 @@ pub(crate) struct Doctor {
     /// What the labels are for [default: classification, or the model's]
     #[arg(long, value_name = "TASK", conflicts_with = "model", value_parser = one_of(&TASKS))]
     pub(crate) task: Option<TaskKind>,
-    /// The columns to look at, by name or number counted from 1
+    /// The columns to look at, by name, number counted from 1, or range (1-5)
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', conflicts_with = "model")]
     pub(crate) columns: Option<Vec<String>>,
     /// There is no label column

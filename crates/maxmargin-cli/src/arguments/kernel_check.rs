@@ -28,7 +28,7 @@ pub(crate) struct KernelCheck {
     /// How many rows to look at, spread evenly over the data
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=5000))]
     pub(crate) rows: u64,
-    /// The columns to look at, by name or number counted from 1
+    /// The columns to look at, by name, number counted from 1, or range (1-5)
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
     /// Scale the columns first

@@ -35,7 +35,7 @@ pub(crate) struct Project {
     /// What is added to the scatter matrix: from 0 (nothing) to 1 (a multiple of the identity), or auto (Ledoit and Wolf)
     #[arg(long, value_name = "NUMBER", default_value = "0", allow_hyphen_values = true)]
     pub(crate) shrinkage: String,
-    /// The columns to look at, by name or number counted from 1
+    /// The columns to look at, by name, number counted from 1, or range (1-5)
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
     /// Scale the columns first

@@ -234,7 +234,7 @@ pub(crate) struct Train {
     #[arg(long, help_heading = "Interrupts")]
     pub(crate) save_partial: bool,
 
-    /// The columns to train on, by name or number counted from 1
+    /// The columns to train on, by name, number counted from 1, or range (1-5)
     #[arg(long, value_name = "COLUMNS", help_heading = "Reading", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
     /// There is no label column (one-class)
@@ -271,6 +271,9 @@ pub(crate) struct Train {
     /// With --json: the dual variables, one a training row
     #[arg(long, help_heading = "Report", requires = "json")]
     pub(crate) alphas: bool,
+    /// Overwrite the model of another recipe, where -o names none
+    #[arg(long, help_heading = "Report")]
+    pub(crate) force: bool,
     /// Say nothing but errors
     #[arg(short, long, help_heading = "Report")]
     pub(crate) quiet: bool,

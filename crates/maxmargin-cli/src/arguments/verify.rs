@@ -10,8 +10,8 @@ use super::reading::Reading;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Every number of the certificate is computed anew in double precision; nothing in the model is trusted but its coefficients. \
-Exit code 0 when the certificate is true, 1 when it is not. Read the data as in training: pass --label, --holdout \
-and the like again.
+Exit code 0 when the certificate is true, 1 when it is not. The model remembers how its data was read, and which \
+rows were held out; flags are needed only for models that do not.
 
 Examples:
   maxmargin verify iris.mm iris

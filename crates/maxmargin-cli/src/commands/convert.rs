@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &Convert) -> Result<ExitCode, Failure> {
     let fixed = !matches!(format, Format::Libsvm | Format::Cache);
     let mut names = (format == Format::Libsvm && !arguments.keep_labels).then(Names::default);
     let started = Instant::now();
-    let mut feed = Feed::new(&origin, &options, arguments.reading.seed, fixed)?;
+    let mut feed = Feed::new(&origin, &options, arguments.reading.seed(), fixed)?;
     let bar = line(arguments.quiet);
     let converted = interrupt::during(Phase::Solving, || {
         let mut writer = DataWriter::create(target.path(), format)?;

@@ -4,7 +4,8 @@ use maxmargin::data::{Dataset, Scaling, ScalingKind};
 use maxmargin::diagnosis::{Finding, Severity, of_data, of_kernel, of_model};
 use maxmargin::kernel::Points;
 use maxmargin::{Model, Workers};
-use maxmargin_io::ReadOptions;
+use maxmargin_io::{ReadOptions, TableSurvey};
+use serde_json::json;
 
 use crate::arguments::{Doctor, TaskKind};
 use crate::exit::ExitCode;
@@ -12,7 +13,8 @@ use crate::failure::Failure;
 use crate::input::{self, Origin};
 use crate::output::{self, Words};
 use crate::report::diagnosis::{self as report, Patient};
-use crate::report::json_line;
+use crate::report::{Page, counted, json_line};
+use crate::tables;
 
 /// Looks, and reports.
 pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
@@ -30,18 +32,31 @@ pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
     let params = arguments.kernel.params()?;
     let workers = Workers::new(arguments.threads)?;
     let model = arguments.model.as_deref().map(crate::model_file::load).transpose()?;
-    let source = origin.fetch(arguments.reading.seed, &workers, words)?;
-    let (data, labelled) = match &model {
+    let seed = model.as_ref().map_or_else(|| arguments.reading.seed(), |model| arguments.reading.seed_of(model));
+    let source = origin.fetch(seed, &workers, words)?;
+    let (data, labelled, table) = match &model {
         Some(model) => {
             let found = input::read_for_model(&source, model, &arguments.reading, arguments.unlabelled, words)?;
-            (found.data, found.labelled)
+            (input::training_part(model, found.data, seed, &workers)?.0, found.labelled, None)
         }
         None => {
             let options = ReadOptions {
                 unlabelled: arguments.unlabelled,
                 ..arguments.reading.options(arguments.columns.as_deref())
             };
-            (source.read_once(&options)?, !arguments.unlabelled)
+            let (read, survey) = (source.read(&options), source.survey(&options));
+            let table = survey.ok().flatten().map(|survey| {
+                let command = tables::command(&survey, &arguments.data.to_string_lossy(), &options);
+                (survey, command)
+            });
+            match (read, table) {
+                (Ok(found), table) => (found.data, !arguments.unlabelled, table),
+                // What does not train as it is can be looked at all the same.
+                (Err(error), Some((survey, command))) => {
+                    return unread(arguments, &origin, &error, &survey, command.as_deref());
+                }
+                (Err(error), None) => return Err(error.into()),
+            }
         }
     };
     input::check_columns(data.columns(), "doctor")?;
@@ -69,9 +84,48 @@ pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
     // What matters most comes first; else the order stays.
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity()));
     let patient = Patient { shown: origin.shown(), data: &data, model: model.as_ref(), findings: &findings };
-    output::print(&if arguments.json { json_line(&report::view(&patient)) } else { report::words(&patient) })?;
+    let mut page = Page::new();
+    let mut object = serde_json::to_value(report::view(&patient)).unwrap_or_default();
+    if let Some((survey, command)) = &table {
+        page.text("");
+        tables::list(&mut page, survey, command.as_deref());
+        object["table"] = tables::json(survey, command.as_deref());
+    }
+    output::print(&if arguments.json { json_line(&object) } else { report::words(&patient) + &page.finish() })?;
     let warned = findings.iter().any(|finding| finding.severity() == Severity::Warning);
     Ok(if arguments.strict && warned { ExitCode::NotAsAsked } else { ExitCode::Done })
+}
+
+/// What there is to say of a table that does not read as it is.
+fn unread(
+    arguments: &Doctor,
+    origin: &Origin,
+    error: &maxmargin_io::Error,
+    survey: &TableSurvey,
+    command: Option<&str>,
+) -> Result<ExitCode, Failure> {
+    let what = format!("{error}");
+    output::print(&if arguments.json {
+        json_line(&json!({
+            "data": origin.shown(),
+            "rows": survey.rows,
+            "columns": survey.columns.len(),
+            "error": { "what": what, "help": error.help() },
+            "table": tables::json(survey, command),
+            "findings": [],
+        }))
+    } else {
+        let mut page = Page::new();
+        let (rows, columns) = (survey.rows as usize, survey.columns.len());
+        page.line("data", &format!("{}: {}, {}", origin.shown(), counted(rows, "row"), counted(columns, "column")));
+        page.text("");
+        page.text(&format!("it does not train as it is: {what}"));
+        page.text(&format!("  help: {}", error.help()));
+        page.text("");
+        tables::list(&mut page, survey, command);
+        page.finish()
+    })?;
+    Ok(if arguments.strict { ExitCode::NotAsAsked } else { ExitCode::Done })
 }
 
 /// A flag of the kernel that was given.

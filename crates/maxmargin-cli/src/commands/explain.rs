@@ -1,7 +1,7 @@
 //! `explain`: why a model says of a row what it says.
 
-use maxmargin::Workers;
-use maxmargin::review::Detail;
+use maxmargin::review::{Detail, Explanation, TermSource};
+use maxmargin::{Model, Workers};
 
 use crate::arguments::Explain;
 use crate::exit::ExitCode;
@@ -17,21 +17,31 @@ pub(super) fn run(arguments: &Explain) -> Result<ExitCode, Failure> {
     let origin = Origin::new(&arguments.data, words)?;
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
-    let source = origin.fetch(arguments.reading.seed, &workers, words)?;
+    let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
     let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
-    let rows = found.data.rows();
+    // Rows are those of the file, also where some of them were left out.
+    let dropped = &found.remarks.dropped;
+    let rows = found.data.rows() + dropped.len();
     if let Some(&row) = arguments.rows.iter().find(|&&row| row > rows as u64) {
         return Err(Failure::new(
             format!("{}: there is no row {row}: the data has {}", origin.shown(), counted(rows, "row")),
             format!("give --row a number from 1 to {rows}"),
         ));
     }
+    if let Some(&row) = arguments.rows.iter().find(|&&row| dropped.contains(&(row - 1))) {
+        return Err(Failure::new(
+            format!("{}: row {row} was left out, because a value is missing", origin.shown()),
+            "give --row another number, or fill the value in",
+        ));
+    }
     let detail = Detail { terms: arguments.top, all_machines: arguments.all };
     let mut explained = Vec::new();
     for &number in &arguments.rows {
-        let row = number as usize - 1;
+        let row = number as usize - 1 - dropped.iter().filter(|&&dropped| dropped < number - 1).count();
         let label = found.labelled.then(|| found.data.labels().get(row).clone());
-        explained.push(Explained { number, label, found: model.explain(&found.data, row, detail, &workers)? });
+        let mut why = model.explain(&found.data, row, detail, &workers)?;
+        name_rows_of_the_file(&mut why, &model);
+        explained.push(Explained { number, label, found: why });
     }
     if let Some(note) = explained.iter().find_map(|one| one.found.note.as_deref()) {
         words.note(note);
@@ -42,4 +52,18 @@ pub(super) fn run(arguments: &Explain) -> Result<ExitCode, Failure> {
         report::words(&model, &explained)
     })?;
     Ok(ExitCode::Done)
+}
+
+/// Names the rows of the training file, where some of them were not trained on.
+fn name_rows_of_the_file(why: &mut Explanation, model: &Model) {
+    let Some(known) = model.reading().map(|reading| &reading.support_rows).filter(|known| !known.is_empty()) else {
+        return;
+    };
+    for term in why.reasons.iter_mut().flat_map(|reason| &mut reason.terms) {
+        if let TermSource::TrainingRow(row) = &mut term.source
+            && let Ok(place) = model.parts().support_rows.binary_search(row)
+        {
+            *row = known[place];
+        }
+    }
 }

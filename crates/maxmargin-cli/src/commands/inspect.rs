@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
     let data = match &origin {
         None => None,
         Some(origin) => {
-            let source = origin.fetch(arguments.reading.seed, &workers, words)?;
+            let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
             let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
             if !found.labelled {
                 return Err(Failure::new(
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
                     "name the label column with --label",
                 ));
             }
-            Some(found.data)
+            Some(input::training_part(&model, found.data, arguments.reading.seed_of(&model), &workers)?.0)
         }
     };
     if data.is_some() && !model.task().is_classification() {

@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &KernelCheck) -> Result<ExitCode, Failure> {
     let origin = Origin::new(&arguments.data, words)?;
     let options = arguments.reading.options(arguments.columns.as_deref());
     let options = ReadOptions { kernel_values: input::training_table(&params), ..options };
-    let data = origin.fetch(arguments.reading.seed, &Workers::new(0)?, words)?.read_once(&options)?;
+    let data = origin.fetch(arguments.reading.seed(), &Workers::new(0)?, words)?.read_once(&options)?.data;
     let matrix = match arguments.scale {
         ScalingKind::None => data.matrix().clone(),
         kind => Scaling::learn(kind, data.matrix()).apply(data.matrix())?,

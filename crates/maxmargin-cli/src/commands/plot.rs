@@ -23,12 +23,12 @@ pub(super) fn run(arguments: &Plot) -> Result<ExitCode, Failure> {
     let model = crate::model_file::load(&arguments.model)?;
     let data = match &origin {
         Some(origin) => {
-            let source = origin.fetch(arguments.reading.seed, &workers, words)?;
+            let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
             let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
             if !found.labelled {
                 words.note("the data has no labels, so all points are drawn as of one class");
             }
-            Some(found.data)
+            Some(input::training_part(&model, found.data, arguments.reading.seed_of(&model), &workers)?.0)
         }
         None => None,
     };

@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
     let started = Instant::now();
-    let source = origin.fetch(arguments.reading.seed, &workers, words)?;
+    let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
     let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
     let read_seconds = started.elapsed().as_secs_f64();
     // LIBSVM's file leaves out columns in which no vector has an entry; a row's entry in them counts.
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     if let Some(note) = predictions.note() {
         words.note(note);
     }
-    let table = Table::new(&model, &predictions, rows, arguments)?;
+    let table = Table::new(&model, &predictions, rows, &found.remarks.dropped, arguments)?;
     let write = |out: &mut dyn Write| if arguments.csv { table.write_csv(out) } else { table.write_lines(out) };
     let to_file = target.is_some();
     match target {
@@ -100,6 +100,8 @@ struct Table<'a> {
     model: &'a Model,
     predictions: &'a Predictions,
     rows: usize,
+    /// Rows of the file that were left out, increasing: each has an empty line, so that lines are the rows of the file.
+    dropped: &'a [u64],
     has_values: bool,
     probabilities: Option<Vec<f64>>,
     /// How far the interval of a regression's prediction reaches to each side.
@@ -107,11 +109,17 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(model: &'a Model, predictions: &'a Predictions, rows: usize, arguments: &Predict) -> Result<Self, Failure> {
+    fn new(
+        model: &'a Model,
+        predictions: &'a Predictions,
+        rows: usize,
+        dropped: &'a [u64],
+        arguments: &Predict,
+    ) -> Result<Self, Failure> {
         let reach = reach(model).filter(|_| arguments.probabilities);
         let probabilities =
             (arguments.probabilities && reach.is_none()).then(|| model.probabilities(predictions)).transpose()?;
-        Ok(Table { model, predictions, rows, has_values: arguments.decision_values, probabilities, reach })
+        Ok(Table { model, predictions, rows, dropped, has_values: arguments.decision_values, probabilities, reach })
     }
 
     /// The numbers of a row, beside what is predicted.
@@ -128,6 +136,18 @@ impl<'a> Table<'a> {
         values.iter().chain(probabilities).copied().chain(interval.into_iter().flatten())
     }
 
+    /// The row of the data that each row of the file is; `None` for one that was left out.
+    fn lines(&self) -> impl Iterator<Item = Option<usize>> {
+        let (mut next, mut left) = (0, self.dropped.iter().peekable());
+        (0..(self.rows + self.dropped.len()) as u64).map(move |line| {
+            if left.next_if(|&&dropped| dropped == line).is_some() {
+                return None;
+            }
+            next += 1;
+            Some(next - 1)
+        })
+    }
+
     /// What is predicted of each row.
     fn predicted(&self) -> Box<dyn Iterator<Item = String> + '_> {
         if self.model.task().is_regression() {
@@ -139,7 +159,12 @@ impl<'a> Table<'a> {
 
     /// A label or number a line, and the numbers beside it.
     fn write_lines(&self, out: &mut dyn Write) -> io::Result<()> {
-        for (row, predicted) in (0..self.rows).zip(self.predicted()) {
+        let mut predicted = self.predicted();
+        for row in self.lines() {
+            let Some((row, predicted)) = row.zip(row.and_then(|_| predicted.next())) else {
+                out.write_all(b"\n")?;
+                continue;
+            };
             // A label may hold anything that a cell of a table can, a line break too.
             out.write_all(escaped(&predicted).as_bytes())?;
             for number in self.numbers(row) {
@@ -165,7 +190,12 @@ impl<'a> Table<'a> {
         }
         let head: Vec<String> = head.iter().map(|name| cell(name)).collect();
         writeln!(out, "{}", head.join(","))?;
-        for (row, predicted) in (0..self.rows).zip(self.predicted()) {
+        let mut predicted = self.predicted();
+        for row in self.lines() {
+            let Some((row, predicted)) = row.zip(row.and_then(|_| predicted.next())) else {
+                writeln!(out, "{}", ",".repeat(head.len() - 1))?;
+                continue;
+            };
             out.write_all(cell(&predicted).as_bytes())?;
             for number in self.numbers(row) {
                 write!(out, ",{number}")?;

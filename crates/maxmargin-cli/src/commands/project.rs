@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Project) -> Result<ExitCode, Failure> {
     let shrinkage = arguments.shrinkage.parse()?;
     let workers = Workers::new(arguments.threads)?;
     let options = arguments.reading.options(arguments.columns.as_deref());
-    let data = origin.fetch(arguments.reading.seed, &workers, words)?.read(&options)?;
+    let data = origin.fetch(arguments.reading.seed(), &workers, words)?.read_once(&options)?.data;
     input::check_columns(data.columns(), "project")?;
     let scaling = (arguments.scale != ScalingKind::None).then(|| Scaling::learn(arguments.scale, data.matrix()));
     let scaled = |matrix: &Matrix| match &scaling {
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Project) -> Result<ExitCode, Failure> {
     let (rows, points) = match &other {
         None => (data, matrix),
         Some(other) => {
-            let source = other.fetch(arguments.reading.seed, &workers, words)?;
+            let source = other.fetch(arguments.reading.seed(), &workers, words)?;
             let found = input::read_for_model(&source, &data, &arguments.reading, false, words)?;
             let matrix = in_columns_of(&data, &found.data)?;
             let scaled = scaled(&matrix)?;

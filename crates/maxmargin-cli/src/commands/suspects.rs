@@ -16,7 +16,7 @@ pub(super) fn run(arguments: &Suspects) -> Result<ExitCode, Failure> {
     let origin = Origin::new(&arguments.data, words)?;
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
-    let source = origin.fetch(arguments.reading.seed, &workers, words)?;
+    let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
     let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
     if !found.labelled && model.task().usual().is_none() {
         return Err(Failure::new(
@@ -24,7 +24,12 @@ pub(super) fn run(arguments: &Suspects) -> Result<ExitCode, Failure> {
             "name the label column with --label",
         ));
     }
-    let suspects = model.suspects(&found.data, &workers)?;
+    let part = input::training_part(&model, found.data.clone(), arguments.reading.seed_of(&model), &workers)?;
+    let mut suspects = model.suspects(&part.0, &workers)?;
+    // Rows are those of the file, also where some of them were held out.
+    if let Some(places) = &part.1 {
+        suspects.suspects.iter_mut().for_each(|suspect| suspect.row = places[suspect.row]);
+    }
     if !suspects.same_data {
         words.note("the data is not the data that the model was trained on, so no alpha is known of its rows");
     }

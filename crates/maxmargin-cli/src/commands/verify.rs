@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     arguments.holdout.map_or(Ok(()), super::train::check_share)?;
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
-    let source = origin.fetch(arguments.reading.seed, &workers, words)?;
+    let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
     let wanted = Wanted::from(&model).of_training();
     let found = input::read_for_model(&source, wanted, &arguments.reading, arguments.unlabelled, words)?;
     if !found.labelled && model.task().usual().is_none() {
@@ -30,15 +30,16 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
             "name the label column with --label",
         ));
     }
-    let data = match arguments.holdout {
+    let seed = arguments.reading.seed_of(&model);
+    let data = match input::training_rows(&model, &found.data, arguments.holdout, seed)? {
         None => found.data,
-        Some(share) => super::train::split(&found.data, model.task(), share, arguments.reading.seed)?.0,
+        Some(rows) => found.data.select_rows(&rows),
     };
     let (rows, trained) = (data.rows(), model.provenance().rows);
     if rows != trained {
         return Err(Failure::new(
             format!("{}: found {}, but the model was trained on {trained}", origin.shown(), counted(rows, "row")),
-            "give the training data, read as in training: --holdout and --seed count too",
+            "give the training data, read as in training; what the model does not remember: --holdout and --seed",
         ));
     }
     let verification = model.verify(&data, &workers)?;

@@ -8,7 +8,7 @@ mod npy;
 mod other_files;
 mod parquet;
 
-use maxmargin_io::{Format, ReadOptions};
+use maxmargin_io::{Categorical, Format, ReadOptions};
 
 /// A bad file: its name, its bytes, how it is read, the message, and the help.
 pub type Case = (&'static str, &'static [u8], fn() -> ReadOptions, &'static str, &'static str);
@@ -63,7 +63,7 @@ fn zero_based() -> ReadOptions {
 }
 
 pub fn categorical() -> ReadOptions {
-    ReadOptions { categorical: true, ..plain() }
+    ReadOptions { categorical: Categorical::Words, ..plain() }
 }
 
 fn label(name: &str) -> ReadOptions {

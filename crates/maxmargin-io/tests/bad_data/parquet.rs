@@ -199,7 +199,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found texts in column "a", expected numbers"#,
-        "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns of texts",
+        "make a column of each value with --categorical a, or leave it out with --exclude a",
     ),
     (
         "a column of bytes of a fixed length",
@@ -211,7 +211,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found values that are no plain numbers in column "a", expected numbers"#,
-        "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns of texts",
+        "leave the column out with --exclude a, or save it as numbers or text",
     ),
     (
         "a column of dates",
@@ -223,7 +223,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found decimal numbers, dates or times in column "a", expected numbers"#,
-        "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns of texts",
+        "leave the column out with --exclude a, or save it as numbers or text",
     ),
     (
         "a column of lists",
@@ -235,7 +235,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found lists in column "a", expected numbers"#,
-        "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns of texts",
+        "leave the column out with --exclude a, or save it as numbers or text",
     ),
     (
         "a missing number",
@@ -247,7 +247,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found a missing value in row 2, column 1 "a", expected a value"#,
-        "fill the value in (with the column's mean, say), or remove the row",
+        "say what becomes of missing values: --missing drop (leaves the rows out), mean, median or zero",
     ),
     (
         "a missing label",
@@ -259,7 +259,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found a missing value in row 1, column 2 "y", expected a value"#,
-        "fill the value in (with the column's mean, say), or remove the row",
+        "say what becomes of missing values: --missing drop (leaves the rows out), mean, median or zero",
     ),
     (
         "a number that is none",
@@ -316,7 +316,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found lists in column "y", expected labels"#,
-        "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns of texts",
+        "leave the column out with --exclude y, or save it as numbers or text",
     ),
     (
         "a column that is a truth, and a label that is not there",
@@ -356,6 +356,6 @@ pub(crate) const CASES: &[Built] = &[
         good,
         || ReadOptions { unlabelled: true, ..plain() },
         r#"found texts in column "y", expected numbers"#,
-        "name the columns to keep with --columns, or save the data as CSV, where --categorical makes columns of texts",
+        "make a column of each value with --categorical y, or leave it out with --exclude y",
     ),
 ];

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use crate::certificate::joint::JointEvidence;
 use crate::certificate::{CertificateSummary, Evidence};
 use crate::control::Stop;
-use crate::data::{Dataset, Label, Labels, Matrix, Scaling};
+use crate::data::{Dataset, Label, Labels, Matrix, Reading, Scaling};
 use crate::error::Error;
 use crate::kernel::{Centre, Expansion, Points};
 use crate::problem::{Bias, Loss, Norm, Task};
@@ -124,6 +124,8 @@ pub struct Model {
     points: Points,
     /// The machines' coefficients by support vector, from the first prediction on.
     expansion: OnceLock<Expansion>,
+    /// How the training data was read, where that is known.
+    reading: Option<Reading>,
 }
 
 impl Model {
@@ -142,7 +144,17 @@ impl Model {
         if parts.recipe.kernel.is_precomputed() {
             points = points.with_numbers(parts.support_rows.iter().map(|&row| row as usize).collect())?;
         }
-        Ok(Model { parts, points, expansion: OnceLock::new() })
+        Ok(Model { parts, points, expansion: OnceLock::new(), reading: None })
+    }
+
+    /// Remembers how the training data was read. It changes nothing that the model computes.
+    pub fn with_reading(self, reading: Option<Reading>) -> Self {
+        Model { reading, ..self }
+    }
+
+    /// How the training data was read, where that is known.
+    pub fn reading(&self) -> Option<&Reading> {
+        self.reading.as_ref()
     }
 
     /// Everything the model is made of.

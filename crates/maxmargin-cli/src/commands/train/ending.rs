@@ -109,20 +109,7 @@ pub(super) fn next_step(plan: &Plan<'_>, model: &Model) -> String {
     if !is_certified(model) {
         return format!("\nnext: maxmargin predict {file} {data}\n");
     }
-    let mut flags = String::new();
-    if let Some(share) = arguments.holdout {
-        flags.push_str(&format!(" --holdout {share}"));
-    }
-    if arguments.reading.seed != 0 && (arguments.holdout.is_some() || matches!(plan.origin, Origin::Generated(_))) {
-        flags.push_str(&format!(" --seed {}", arguments.reading.seed));
-    }
-    if arguments.unlabelled {
-        flags.push_str(" --unlabelled");
-    }
-    if let Some(label) = &arguments.reading.label {
-        flags.push_str(&format!(" --label {}", output::escaped(label)));
-    }
-    format!("\nnext: maxmargin verify {file} {data}{flags}\n")
+    format!("\nnext: maxmargin verify {file} {data}\n")
 }
 
 /// Whether there is a certificate to look at.

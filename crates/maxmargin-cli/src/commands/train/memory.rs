@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use maxmargin::checkpoint::MachineState;
-use maxmargin::data::{Dataset, ScalingKind, range_ratio};
+use maxmargin::data::{Dataset, Reading, ScalingKind, range_ratio};
 use maxmargin::diagnosis::MOST_RANGE_RATIO;
 use maxmargin::error::quoted;
 use maxmargin::kernel::KernelParams;
@@ -16,11 +16,11 @@ use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::choose_kernel;
 use maxmargin::view::InterruptedView;
 use maxmargin::{Beginning, Checkpoint, Model, Stop, Training, TrainingParams};
-use maxmargin_io::ReadOptions;
+use maxmargin_io::{ReadData, ReadOptions, Remarks};
 
 use super::ending::{self, NO_CHECKPOINT_YET, NOTHING_KEPT, Report, is_certified, is_kept, next_step};
 use super::labels;
-use super::plan::{Drawing, Plan, params, split};
+use super::plan::{Drawing, Plan, params};
 use crate::arguments::Train;
 use crate::checkpoint_file;
 use crate::exit::ExitCode;
@@ -34,6 +34,7 @@ use crate::progress::Watch;
 use crate::report::score::{Score, wants_values};
 use crate::report::training::{Picture, Trained, reached, reached_last};
 use crate::report::{self, counted, number};
+use crate::tables;
 
 /// What a training in memory has beside the plan.
 struct Fit {
@@ -133,7 +134,7 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     let (arguments, words) = (plan.arguments, plan.words);
     let mut own = Fit::new(arguments)?;
     let started = Instant::now();
-    let (data, test) = read(plan, &own.params)?;
+    let Rows { data, test, mut reading, remarks, places } = read(plan, &own.params)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let mut warnings = Vec::new();
     if own.params.task.is_classification() {
@@ -146,7 +147,13 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     if let Some(drawing) = plan.picture.as_ref().filter(|drawing| drawing.asked) {
         drawing.sketch.check(&data)?;
     }
-    if let Some((what, help)) = ranges_differ(&data, &training, plan) {
+    let is_table = !plan.origin.is_built_in() && !matches!(own.params.kernel, KernelParams::Precomputed);
+    let of_columns = if is_table {
+        tables::warnings(&data, reading.table.as_ref(), &plan.options, own.params.task.is_classification())
+    } else {
+        Vec::new()
+    };
+    for (what, help) in of_columns.into_iter().chain(ranges_differ(&data, &training, plan)) {
         words.warning(&what, &help);
         warnings.push(format!("{what}; {help}"));
     }
@@ -163,6 +170,19 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     watch.finish();
     let model = calibrated(plan, &training, fit?, &data, &watch)?;
     let interrupted = interrupt::asked();
+    if places.is_some() || !remarks.dropped.is_empty() {
+        let place = |row: &u64| places.as_ref().map_or(*row, |places| places[*row as usize] as u64);
+        reading.support_rows = model.parts().support_rows.iter().map(|row| remarks.file_row(place(row))).collect();
+    }
+    let model = model.with_reading(Some(reading));
+    if let Some(name) = model_file::kept_apart(&plan.model, &model, arguments.output.is_some() || arguments.force) {
+        words.note(&format!(
+            "{} holds a model of another recipe and is kept; this one goes to {} (--force overwrites)",
+            plan.model.shown(),
+            name.shown()
+        ));
+        plan.model = name;
+    }
 
     let saved = ending::save(plan, Some(&model))?;
     let was_cut = |machine: &Machine| matches!(machine.stop, Stop::Interrupted | Stop::TimeLimit);
@@ -188,6 +208,7 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     let mut notes: Vec<String> = notes.map(Note::to_string).collect();
     notes.dedup();
     notes.extend(against_the_rest(arguments, &model));
+    notes.extend(tables::notes(&remarks, plan.options.missing));
     let training_score = score_of_training(plan, &model, &data);
     let trained = Trained {
         origin: plan.origin.shown(),
@@ -209,7 +230,7 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
         model_file: saved.file.clone(),
         picture,
         alphas: arguments.alphas,
-        seed: arguments.reading.seed,
+        seed: arguments.reading.seed(),
         goal: report::training::goal(&model, &training.params().settings),
     };
     let report = Whole { plan, trained: &trained };
@@ -241,25 +262,46 @@ impl Report for Whole<'_> {
     }
 }
 
-/// The rows to train on, and those to test on.
-fn read(plan: &Plan<'_>, params: &TrainingParams) -> Result<(Dataset, Option<Dataset>), Failure> {
+/// What was read.
+struct Rows {
+    /// The rows to train on.
+    data: Dataset,
+    /// The rows to test on.
+    test: Option<Dataset>,
+    reading: Reading,
+    remarks: Remarks,
+    /// The places of the rows to train on, where others were held out.
+    places: Option<Vec<usize>>,
+}
+
+/// Reads the rows to train on, and those to test on.
+fn read(plan: &Plan<'_>, params: &TrainingParams) -> Result<Rows, Failure> {
     let arguments = plan.arguments;
     let kernel_values = input::training_table(&params.kernel);
     let options = ReadOptions { unlabelled: arguments.unlabelled, kernel_values, ..plan.options.clone() };
-    let seed = arguments.reading.seed;
-    let whole = plan.origin.fetch(seed, &plan.workers, plan.words)?.read_once(&options)?;
-    let (data, held_out) = match arguments.holdout {
-        None => (whole, None),
+    let seed = arguments.reading.seed();
+    let read = plan.origin.fetch(seed, &plan.workers, plan.words)?.read_once(&options)?;
+    let ReadData { data: whole, recipe, remarks, .. } = read;
+    let reading = Reading {
+        table: recipe,
+        unlabelled: arguments.unlabelled,
+        zero_based: arguments.reading.zero_based,
+        holdout: arguments.holdout,
+        seed,
+        support_rows: Vec::new(),
+    };
+    let (data, held_out, places) = match arguments.holdout {
+        None => (whole, None, None),
         Some(share) => {
-            let (train, test) = split(&whole, params.task, share, seed)?;
-            (train, Some(test))
+            let (train, test) = input::split_rows(&whole, params.task, share, seed)?;
+            (whole.select_rows(&train), Some(whole.select_rows(&test)), Some(train))
         }
     };
     let test = match &plan.test {
-        Some(origin) => Some(read_test(origin, &data, &params.kernel, plan)?),
+        Some(origin) => Some(read_test(origin, &data, &reading, &params.kernel, plan)?),
         None => held_out,
     };
-    Ok((data, test))
+    Ok(Rows { data, test, reading, remarks, places })
 }
 
 /// Watches the fit. Where no model is made of what was reached, an interrupt is answered soon, with the last that the solver said.
@@ -314,10 +356,16 @@ fn calibrated(
 }
 
 /// Reads the test before the work starts, in the columns of the training data.
-fn read_test(origin: &Origin, data: &Dataset, kernel: &KernelParams, plan: &Plan<'_>) -> Result<Dataset, Failure> {
+fn read_test(
+    origin: &Origin,
+    data: &Dataset,
+    read: &Reading,
+    kernel: &KernelParams,
+    plan: &Plan<'_>,
+) -> Result<Dataset, Failure> {
     let reading = &plan.arguments.reading;
-    let source = origin.fetch(reading.seed, &plan.workers, plan.words)?;
-    let found = input::read_for_model(&source, (data, kernel), reading, false, plan.words)?;
+    let source = origin.fetch(reading.seed(), &plan.workers, plan.words)?;
+    let found = input::read_for_model(&source, (data, read, kernel), reading, false, plan.words)?;
     if found.labelled {
         return Ok(found.data);
     }

@@ -23,7 +23,7 @@ use crate::arguments::Train;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use mode::Mode;
-pub(super) use plan::{check_share, split};
+pub(super) use plan::check_share;
 
 /// Trains a model.
 pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {

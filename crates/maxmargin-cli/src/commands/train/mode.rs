@@ -101,7 +101,6 @@ fn refuse_what_needs_memory(arguments: &Train) -> Result<(), Failure> {
         ("--resume", arguments.resume.is_some(), "use --save-partial, and go on with --warm-start"),
         ("--probabilities", arguments.probabilities.is_some(), "choose --loss logistic, which has them of itself"),
         ("--alphas", arguments.alphas, "leave it out: the model holds them"),
-        ("--categorical", arguments.reading.categorical, "make columns of words with convert first"),
     ];
     refuse(&flags, "a training out of core")
 }
@@ -134,7 +133,6 @@ fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
         ("--gap", arguments.gap.is_some(), "leave it out: the distance from the optimum of a stream is not known"),
         ("--max-iterations", arguments.max_iterations.is_some(), "say how often to go through the data: --passes N"),
         ("--alphas", arguments.alphas, "leave it out: there are no dual variables"),
-        ("--categorical", arguments.reading.categorical, "make columns of words with convert first"),
         ("--scale", arguments.named_scaling() != ScalingKind::None, "scale the columns beforehand"),
     ];
     refuse(&flags, "--stream")

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use maxmargin::data::{Dataset, Label};
+use maxmargin::data::{Dataset, Label, Reading, TableRecipe};
 use maxmargin::error::bytes;
 use maxmargin::out_of_core::{BlockError, BlockSource, FittedBlocks, supports_blocks};
 use maxmargin::provenance::{Choice, Note};
@@ -38,7 +38,7 @@ pub(super) fn run(plan: &mut Plan<'_>, reason: &str) -> Result<ExitCode, Failure
     let warm_start = arguments.warm_start.as_deref().map(model_file::load).transpose()?;
     words.note(&format!("training out of core, block by block: {reason}"));
     let started = Instant::now();
-    let Some(file) = interrupt::during(Phase::Solving, || cache_of(plan))? else {
+    let Some((file, table)) = interrupt::during(Phase::Solving, || cache_of(plan))? else {
         output::say("interrupted while the cache was made; no model was written, and the cache was removed");
         return Ok(ExitCode::Interrupted);
     };
@@ -68,6 +68,8 @@ pub(super) fn run(plan: &mut Plan<'_>, reason: &str) -> Result<ExitCode, Failure
         Err(BlockError::Read(error)) => return Err(error.into()),
         Err(BlockError::Training(error)) => return Err(with_flags(&error)),
     };
+    let (zero_based, seed) = (arguments.reading.zero_based, arguments.reading.seed());
+    let model = model.with_reading(Some(Reading { table, zero_based, seed, ..Reading::default() }));
     let saved = ending::save(plan, Some(&model))?;
     let mut warnings = Vec::new();
     if !interrupt::asked()
@@ -100,7 +102,7 @@ pub(super) fn run(plan: &mut Plan<'_>, reason: &str) -> Result<ExitCode, Failure
         model_file: saved.file.clone(),
         picture: None,
         alphas: false,
-        seed: arguments.reading.seed,
+        seed: arguments.reading.seed(),
         goal: report::training::goal(&model, &training.params().settings),
     };
     let bytes_read = source.read.load(Ordering::Relaxed);
@@ -147,14 +149,15 @@ fn with_flags(error: &maxmargin::Error) -> Failure {
 
 /// A cache of the data: the file itself where it is one and all of it is wanted, else one that is written now. `None` when the
 /// user interrupted.
-fn cache_of(plan: &Plan<'_>) -> Result<Option<CacheFile>, Failure> {
+fn cache_of(plan: &Plan<'_>) -> Result<Option<(CacheFile, Option<TableRecipe>)>, Failure> {
     let (arguments, reading) = (plan.arguments, &plan.arguments.reading);
     if let Some(path) = plan.origin.file().filter(|path| is_cache(path))
         && arguments.columns.is_none()
+        && reading.exclude.is_empty()
         && reading.label.is_none()
         && plan.cache.is_none()
     {
-        return Ok(Some(CacheFile::open(path)?));
+        return Ok(Some((CacheFile::open(path)?, None)));
     }
     let folder = match plan.model.path().parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -162,7 +165,7 @@ fn cache_of(plan: &Plan<'_>) -> Result<Option<CacheFile>, Failure> {
     };
     let started = Instant::now();
     let bar = line(arguments.quiet);
-    let mut feed = Feed::new(&plan.origin, &plan.options, reading.seed, false)?;
+    let mut feed = Feed::new(&plan.origin, &plan.options, reading.seed(), false)?;
     let block = block_bytes(plan.memory);
     let mut writer = match &plan.cache {
         Some(target) => CacheWriter::with_blocks_of(target.path(), block)?,
@@ -190,6 +193,7 @@ fn cache_of(plan: &Plan<'_>) -> Result<Option<CacheFile>, Failure> {
         }
     }
     bar.finish_and_clear();
+    let table = feed.begun().recipe.clone();
     if rows == 0 {
         return Err(Failure::new(format!("{}: found no rows", plan.origin.shown()), "give at least one row"));
     }
@@ -201,7 +205,7 @@ fn cache_of(plan: &Plan<'_>) -> Result<Option<CacheFile>, Failure> {
             CacheFile::open(target.path())?
         }
     };
-    Ok(Some(file))
+    Ok(Some((file, table)))
 }
 
 /// How large a block is: small, since the rows of many, other ones in each pass, are to be mixed.

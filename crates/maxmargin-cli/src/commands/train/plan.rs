@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use maxmargin::data::{Dataset, Label, Labels, stratified_split};
+use maxmargin::data::Label;
 use maxmargin::error::quoted;
 use maxmargin::problem::Task;
 use maxmargin::solver::Settings;
@@ -246,7 +246,7 @@ pub(super) fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
             gap: arguments.gap,
             max_iterations: arguments.max_iterations,
             memory: size::asked(arguments.memory.as_deref())?,
-            seed: arguments.reading.seed,
+            seed: arguments.reading.seed(),
             batch: arguments.batch,
             averaged: arguments.averaged,
             shrinkage: arguments.shrinkage.parse()?,
@@ -257,19 +257,6 @@ pub(super) fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
             starts: arguments.starts,
         },
     })
-}
-
-/// The rows to train on and those held out: by class, where there are classes.
-pub(in crate::commands) fn split(
-    data: &Dataset,
-    task: Task,
-    share: f64,
-    seed: u64,
-) -> Result<(Dataset, Dataset), Failure> {
-    let alike = Labels::from_spellings([Label::new("")], vec![0; data.rows()]);
-    let labels = if task.is_classification() { data.labels() } else { &alike };
-    let (train, test) = stratified_split(labels, share, seed)?;
-    Ok((data.select_rows(&train), data.select_rows(&test)))
 }
 
 /// Checks the share of rows that are held out.

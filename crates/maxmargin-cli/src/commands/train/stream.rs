@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use maxmargin::data::{Dataset, Label};
+use maxmargin::data::{Dataset, Label, Reading, TableRecipe};
 use maxmargin::error::{bytes, quoted};
 use maxmargin::stream::{Estimate, RowTrace, StreamParams, StreamingSgd};
 use maxmargin::view::StreamView;
@@ -118,7 +118,9 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     }
     let kept = is_kept(watch.keeper.as_ref());
     let is_lost = stop == Stop::Interrupted && (!arguments.save_partial || learner.learnt() == 0);
-    let model = if is_lost { None } else { Some(learner.model(stop)?) };
+    let (table, zero_based) = (watch.table.take(), arguments.reading.zero_based);
+    let reading = Reading { table, zero_based, seed: arguments.reading.seed(), ..Reading::default() };
+    let model = if is_lost { None } else { Some(learner.model(stop)?.with_reading(Some(reading))) };
     let saved = ending::save(plan, model.as_ref())?;
     if let Some(keeper) = watch.keeper.as_ref().filter(|_| saved.file.is_some() && !cut) {
         keeper.remove();
@@ -166,6 +168,7 @@ fn learn(
             }
             check_memory(plan, now, &block)?;
             watch.all_rows = feed.begun().rows;
+            watch.table = feed.begun().recipe.clone();
             match learn_block(now, &block, first, watch) {
                 Ok(true) => {}
                 Ok(false) => return Ok(watch.stop()),
@@ -250,6 +253,8 @@ struct Watch {
     keeper: Option<Keeper>,
     passes: u64,
     all_rows: Option<u64>,
+    /// How the columns of the data become numbers.
+    table: Option<TableRecipe>,
     /// Rows learnt by this run.
     learnt: u64,
 }
@@ -258,7 +263,7 @@ impl Watch {
     fn new(plan: &mut Plan<'_>) -> Self {
         let (started, limit, passes) = (Instant::now(), plan.limit, plan.arguments.passes);
         let (bar, keeper) = (line(plan.arguments.quiet), plan.keeper.take());
-        Watch { bar, started, limit, drawn: started, keeper, passes, all_rows: None, learnt: 0 }
+        Watch { bar, started, limit, drawn: started, keeper, passes, all_rows: None, table: None, learnt: 0 }
     }
 
     /// Why it stopped.
