@@ -73,7 +73,7 @@ impl ReasonView {
     fn new(model: &Model, reason: &Reason) -> Self {
         let terms = reason.terms.iter().map(|term| {
             let (training_row, column) = match term.source {
-                TermSource::TrainingRow(row) => (Some(row as u64 + 1), None),
+                TermSource::TrainingRow(row) => (Some(row + 1), None),
                 TermSource::Column(column) => (None, Some(column_name(model, column))),
             };
             let (coefficient, value) = (term.coefficient, term.value);

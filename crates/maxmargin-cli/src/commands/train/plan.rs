@@ -265,7 +265,7 @@ pub(in crate::commands) fn check_share(share: f64) -> Result<(), Failure> {
         return Ok(());
     }
     let error = maxmargin::Error::parameter("holdout", share, "above 0 and below 1");
-    let is_percentage = share >= 1.0 && share < 100.0;
+    let is_percentage = (1.0..100.0).contains(&share);
     let in_parts = if is_percentage { format!("; for {share} % write {}", share / 100.0) } else { String::new() };
     Err(Failure::new(error.to_string(), error.help() + &in_parts))
 }
