@@ -2,11 +2,13 @@
 //!
 //! Plain values. Files are read elsewhere.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// What becomes of a missing value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Missing {
     /// It is an error.
     #[default]
@@ -43,42 +45,45 @@ impl Missing {
 }
 
 /// A column of a table as it is in the file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct RawColumn {
     /// Its name, where the table has names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub name: Option<String>,
     /// Its place in the table, counted from 0.
     pub place: usize,
 }
 
 /// What becomes of a column of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct ColumnRecipe {
     /// The column.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub column: RawColumn,
     /// One column is made for each of these values, in this order; `None` for a column of numbers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub categories: Option<Vec<String>>,
     /// What a missing number becomes, where it was learnt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub fill: Option<f64>,
 }
 
 /// How the columns of a table become numbers: learnt from the training data, and applied to every other table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct TableRecipe {
     /// How many columns the table had, the label among them.
     pub width: usize,
     /// The label column. Without one, the last column is the label unless it is needed otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub label: Option<RawColumn>,
     /// The columns that are used, in their order. None are listed where all but the label are plain numbers without names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub columns: Vec<ColumnRecipe>,
     /// What becomes of missing values.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub missing: Missing,
 }
 
@@ -138,25 +143,26 @@ impl TableRecipe {
 }
 
 /// How a model's training data was read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Reading {
     /// How raw columns became numbers; `None` where the data was no table of raw columns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub table: Option<TableRecipe>,
     /// Whether there was no label.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub unlabelled: bool,
     /// Whether LIBSVM text counted columns from 0.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub zero_based: bool,
     /// The share of rows that was kept out of training.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub holdout: Option<f64>,
     /// Where randomness began: of generated data, and of the rows that were kept out.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub seed: u64,
     /// The row of the data, counted from 0, that each support vector is, where some rows of the data were not trained on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub support_rows: Vec<u64>,
 }
 
