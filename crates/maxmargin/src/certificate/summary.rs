@@ -8,7 +8,7 @@ use super::{Certificate, relative_gap};
 /// Problems that share no variable are one problem, whose objectives and gap are the sums of theirs:
 ///
 /// ```text
-/// primal = Σ primal_m,   dual = Σ dual_m,   gap = Σ gap_m,   relative gap = gap / |primal|          (C.9)
+/// primal = Σ primal_m,   dual = Σ dual_m,   gap = Σ gap_m,   relative gap = gap / |primal|          (C.12)
 /// ```
 ///
 /// over the machines m. The violation and the infeasibility are the largest of any machine. Of classes that were trained together there is
@@ -37,7 +37,7 @@ impl CertificateSummary {
         for (number, own) in certificates.into_iter().enumerate() {
             all.primal += own.primal;
             all.dual += own.dual;
-            all.gap += own.gap; // (C.9)
+            all.gap += own.gap; // (C.12)
             all.relative_gap = if number == 0 { own.relative_gap } else { relative_gap(all.gap, all.primal) };
             all.violation = all.violation.max(own.violation);
             all.infeasibility = all.infeasibility.max(own.infeasibility);
