@@ -221,7 +221,8 @@ fn a_page_that_agrees_with_its_code_has_no_fault() {
 #[test]
 fn each_kind_of_fault_is_found() {
     let one = "crates/maxmargin/src/one.rs";
-    let cases: [(&str, String, Vec<(&str, String)>); 7] = [
+    type Case = (&'static str, String, Vec<(&'static str, String)>);
+    let cases: [Case; 7] = [
         ("is defined 2 times", PAGE.into(), vec![(one, CODE.into()), ("crates/two.rs", CODE.replace("c = d", ""))]),
         ("is defined 2 times", format!("{PAGE}{PAGE}"), vec![(one, CODE.into())]),
         ("is `a = b` in", PAGE.replace("a = b", "a = b + 1"), vec![(one, CODE.into())]),

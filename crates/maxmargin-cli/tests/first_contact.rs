@@ -229,8 +229,10 @@ fn slips_are_understood_or_answered_with_the_right_flag() {
     let cached = done(at, "train iris.csv --cache iris.mmc");
     assert!(cached.stderr.contains("no cache iris.mmc is made") && !at.join("iris.mmc").exists(), "{}", cached.stderr);
     // What has no certificate is not to be verified.
-    assert!(done(at, "train iris.csv").stdout.contains("next: maxmargin verify iris.mm iris.csv"));
-    assert!(done(at, "train iris.csv --solver mlp").stdout.contains("next: maxmargin predict iris.mm iris.csv"));
+    assert!(done(at, "train iris.csv -o iris.mm").stdout.contains("next: maxmargin verify iris.mm iris.csv"));
+    assert!(
+        done(at, "train iris.csv --solver mlp -o net.mm").stdout.contains("next: maxmargin predict net.mm iris.csv")
+    );
 }
 
 #[test]

@@ -168,6 +168,13 @@ fn the_doctor_says_what_is_wrong_and_what_to_do() {
       row
       help: begin at a C about 1, and raise it while the errors on rows kept out
         fall
+
+    column             kind  missing  distinct                advice
+    wide      whole numbers        0        40
+    narrow          numbers        0         7
+    constant  whole numbers        0         1  one value: --exclude
+    y         whole numbers        0         2             the label
+    try: maxmargin train t.csv --exclude constant
     "#);
     assert_eq!(run(folder.path(), "doctor t.csv --strict").code, Some(1));
     assert_eq!(run(folder.path(), "doctor t.csv").code, Some(0));

@@ -66,7 +66,7 @@ fn e3_is_an_ellipse() {
     all_near(&conic["semi_axes"], &[2.78190, 1.55397]);
 }
 
-const SEPALS: &str = "iris --columns sepal_length,sepal_width --positive setosa";
+const SEPALS: &str = "iris --columns sepal_length,sepal_width --positive setosa --kernel linear";
 
 #[test]
 fn e4_is_iris_with_a_folded_and_an_explicit_bias() {

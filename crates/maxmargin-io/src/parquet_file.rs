@@ -39,6 +39,11 @@ use crate::table::{MISSING_HELP, is_missing, text_help};
 /// Opens the file at a place.
 type BytesFrom = Box<dyn Fn(u64) -> Result<Box<dyn Read>, ParquetError> + Send>;
 
+/// Takes the row of a text and the text, where there is one.
+type TextVisitor<'v> = dyn FnMut(usize, Option<&str>) -> Result<(), Error> + 'v;
+/// Takes a value, where there is one.
+type ValueVisitor<'v, V> = dyn FnMut(Option<&V>) -> Result<(), Error> + 'v;
+
 /// The first and last bytes of a file.
 pub(crate) const MAGIC: &[u8; 4] = b"PAR1";
 /// The most columns of a file that is written: each costs memory, and bytes in every group of rows.
@@ -465,7 +470,7 @@ impl ParquetFile {
         place: usize,
         rows: u64,
         batch: usize,
-        each: &mut dyn FnMut(usize, Option<&str>) -> Result<(), Error>,
+        each: &mut TextVisitor<'_>,
     ) -> Result<(), Error> {
         let mut row = 0;
         let mut text = |found: Option<&ByteArray>| {
@@ -487,7 +492,7 @@ impl ParquetFile {
         _: usize,
         rows: u64,
         most: usize,
-        each: &mut dyn FnMut(Option<&T::T>) -> Result<(), Error>,
+        each: &mut ValueVisitor<'_, T::T>,
     ) -> Result<(), Error> {
         let highest = descriptor.max_def_level();
         let (mut values, mut levels): (Vec<T::T>, Vec<i16>) = (Vec::new(), Vec::new());

@@ -35,6 +35,7 @@ pub(crate) struct Parser {
 
 /// What a text is.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each file")]
 pub(crate) enum Kind {
     Libsvm(Libsvm),
     Table(Table),

@@ -113,8 +113,11 @@ impl<'a> RowBlocks<'a> {
             let first_row = self.summary.rows();
             let (data, fault) = self.summary.add_alone(parser, rows, self.highest);
             self.ready.extend(data.map(|data| RowBlock { first_row, data }));
-            if fault.is_some() {
-                self.end = Some(fault);
+            if let Some(fault) = fault {
+                // Columns can be missing because the text is of another format, which is the better answer.
+                let is_other = matches!(fault, Error::Data { .. }) && self.summary.rows() > 0;
+                let other = if is_other { self.summary.check(parser).err() } else { None };
+                self.end = Some(Some(other.unwrap_or(fault)));
                 return;
             }
         }

@@ -742,7 +742,8 @@ fn has_header(first: &Record, second: Option<&Record>, options: &ReadOptions) ->
         return true;
     }
     let number = options.label.as_ref().and_then(|number| number.parse::<usize>().ok());
-    let label = (!options.unlabelled).then_some(number.unwrap_or(first.len()).wrapping_sub(1));
+    let own = options.recipe.as_ref().and_then(|recipe| recipe.label.as_ref()).map(|label| label.place);
+    let label = (!options.unlabelled).then(|| own.unwrap_or(number.unwrap_or(first.len()).wrapping_sub(1)));
     if label.and_then(|label| first.get(label)).is_some_and(|cell| cell.trim() == "label") {
         return true;
     }

@@ -113,7 +113,8 @@ pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool, separa
         let none = vec![String::new(); if data.names().is_some() { 0 } else { data.columns() }];
         let names = data.names().unwrap_or(&none);
         for (place, name) in names.iter().enumerate() {
-            if place == 0 && is_misleading(name) {
+            // A line that begins so is a comment.
+            if place == 0 && (is_misleading(name) || name.starts_with('#')) {
                 push_quoted(&mut line, name, separator);
             } else {
                 push_cell(&mut line, name, separator);
@@ -159,7 +160,7 @@ fn is_misleading(word: &str) -> bool {
 
 /// Appends a cell, in quotes where it needs them.
 fn push_cell(line: &mut String, text: &str, end: char) {
-    if text.is_empty() || text.contains([',', ';', '\t', '"', '\n', '\r']) {
+    if text.is_empty() || text.contains([',', ';', '\t', '|', '"', '\n', '\r']) {
         return push_quoted(line, text, end);
     }
     line.push_str(text);

@@ -161,7 +161,7 @@ fn what_does_not_read_is_said_with_its_place_and_the_way_out() {
             "a missing label",
             file(vec![("a", numbers(&[1.0, 2.0])), ("kind", nameless)]),
             "a missing value in row 2, column 2 \"kind\"",
-            "remove the row",
+            "--missing drop",
         ),
         ("NaN", with("b", numbers(&[f64::NAN, 1.0])), "the value in row 1, column 2 \"b\" is NaN", "leave the row out"),
         (
@@ -185,7 +185,7 @@ fn what_does_not_read_is_said_with_its_place_and_the_way_out() {
             "--exclude",
         ),
         ("dictionary", with("b", Arc::new(dictionary)), "found texts in a dictionary in column \"b\"", "--categorical"),
-        ("nothing", with("b", Arc::new(NullArray::new(2))), "found no values in column \"b\"", "--columns"),
+        ("nothing", with("b", Arc::new(NullArray::new(2))), "found no values in column \"b\"", "--exclude"),
         (
             "one column",
             file(vec![("a", numbers(&[1.0]))]),

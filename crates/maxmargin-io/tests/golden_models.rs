@@ -1,6 +1,7 @@
 //! Model files of every format that was ever written: they load, predict the bits that they did, and are written again as they are.
 //!
 //! The files and the numbers were written by the program as it was when model, recipe and file format were one struct.
+#![allow(clippy::unwrap_used)] // a test may end here
 
 use maxmargin::data::{Label, Labels, Matrix, embedded};
 use maxmargin::{Dataset, Workers};

@@ -1,5 +1,7 @@
 //! A first fit: classes and numbers from arrays of ndarray.
 
+#![allow(clippy::unwrap_used)] // three lines may end here
+
 use maxmargin::{Svc, Svr};
 use ndarray::array;
 

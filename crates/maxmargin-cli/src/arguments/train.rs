@@ -76,7 +76,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "SHARE", help_heading = "Problem", allow_hyphen_values = true)]
     pub(crate) nu: Option<f64>,
     /// The penalty C of ½‖w‖² + C Σ slack [default: 1]
-    #[arg(short = 'C', long = "C", value_name = "C", help_heading = "Problem", allow_hyphen_values = true,
+    #[arg(short = 'C', alias = "C", value_name = "C", help_heading = "Problem", allow_hyphen_values = true,
           conflicts_with_all = ["c_over_n", "lambda", "hard", "no_penalty"])]
     pub(crate) c: Option<f64>,
     /// The penalty C′ of ½‖w‖² + (C′/n) Σ slack

@@ -153,7 +153,7 @@ const HEADERS: &[(&str, &str, &str)] = &[
     (r#""evidence":"#, r#""proof":"#, "missing field `evidence`"),
     (r#""notes":["#, r#""notes":[5,"#, "invalid type: integer `5`, expected a string"),
     (r#""machines":[{"#, r#""machines":[],"x":[{"#, "machines.offsets has 2 numbers, not 1"),
-    (r#""machines":["#, r#""machines":[null,"#, "invalid type: null, expected struct Machine"),
+    (r#""machines":["#, r#""machines":[null,"#, "invalid type: null, expected struct MachineHeader"),
     (r#""kernel":{"#, r#""task":{"regression":{"epsilon":0.1}},"kernel":{"#, "the model's parts do not fit: 2 classes"),
     (
         r#""kernel":{"#,

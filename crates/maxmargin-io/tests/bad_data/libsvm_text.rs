@@ -34,13 +34,6 @@ pub(crate) const CASES: &[Case] = &[
     ),
     (
         "d.txt",
-        b"1 2 3\n4 5 6\n",
-        plain,
-        r#"d.txt:1:1: found "1 2 3", expected LIBSVM text (label index:value ...) or CSV"#,
-        "separate the cells of a row with commas, semicolons, tabs, | or blanks, or name the format: --format libsvm, --format csv",
-    ),
-    (
-        "d.txt",
         b"\nhello\n",
         plain,
         r#"d.txt:2:1: found "hello", expected LIBSVM text (label index:value ...) or CSV"#,

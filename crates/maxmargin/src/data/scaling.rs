@@ -211,8 +211,8 @@ impl Scaling {
             _ => self.apply_dense(matrix),
         }
         .map_err(|error| match error {
-            Error::Data { what, .. } => Error::Data {
-                what: format!("scaled with {}: {what}", self.kind.name()),
+            Error::Data { .. } | Error::NotFinite { .. } => Error::Data {
+                what: format!("scaled with {}: {error}", self.kind.name()),
                 help: "learn the scaling on data of the same range, or leave the row out".into(),
             },
             other => other,

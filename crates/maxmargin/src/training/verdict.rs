@@ -218,6 +218,13 @@ pub(super) fn settle<'a>(
         take_best_bias(&problem, &mut solution, &mut evidence, tolerance);
         prefer_constant(&problem, &mut solution, &mut evidence, tolerance);
     }
+    // A search that gave up may have left an objective that is rounding, and nothing is better than that.
+    if solution.stop == Stop::Stalled
+        && let Some(found) = evidence.certificate()
+        && is_nothing(&problem, &solution, found)
+    {
+        solution.stop = at_limit(&problem, &mut solution, found);
+    }
     Ok(Settled { kind, problem, solution, evidence })
 }
 
