@@ -226,7 +226,7 @@ const DATA: &[(&str, &[u8], Case)] = &[
     (
         "bare.csv",
         b"1,2,3,4\n5,6,7,8\n",
-        ("predict good.mm bare.csv", "bare.csv: found 3 columns, but the model needs 2", "in this order"),
+        ("predict good.mm bare.csv", "bare.csv: found 4 columns, but the model needs 2", "in this order"),
     ),
     (
         "s.csv",

@@ -1,4 +1,4 @@
-//! The tables of solvers in README.md and in rustdoc say what the library's own table says.
+//! The tables of solvers in docs/manual.md and in rustdoc say what the library's own table says.
 //!
 //! After a change of it, `WRITE_TABLES=1 cargo test -p maxmargin --test tables` writes them anew.
 
@@ -9,7 +9,7 @@ use maxmargin::problem::{Bias, Loss, Norm};
 use maxmargin::solver::{Aim, Domain, PenaltyKind, SolverFacts, SolverKind};
 
 /// Where the table stands: the file, and what each of its lines begins with.
-const PLACES: [(&str, &str); 2] = [("../../README.md", ""), ("src/solver/mod.rs", "//! ")];
+const PLACES: [(&str, &str); 2] = [("../../docs/manual.md", ""), ("src/solver/mod.rs", "//! ")];
 
 /// The lines of the table.
 fn table() -> Vec<String> {

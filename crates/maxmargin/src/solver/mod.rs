@@ -23,7 +23,7 @@
 //! Several classes at once are the matter of `joint/` and `lda/`, networks that of `mlp/`.
 //!
 //! To add one: write its file with `bytes` and `solve`, declare it below, name it in [`SolverKind`], and give it an entry in `table.rs`; the
-//! table above and the README's are written by the test `tables`. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses
+//! table above and that of `docs/manual.md` are written by the test `tables`. Every solver asks its [`Control`] between steps, ends at `max_iterations`, and uses
 //! no clock. One that can be resumed asks through `start::poll_keeping`, and takes a [`Start::Snapshot`].
 
 mod block_smo;

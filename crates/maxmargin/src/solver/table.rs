@@ -1,6 +1,6 @@
 //! What each solver is for, and what it goes with: the one place that says so.
 //!
-//! [`supports`](super::supports) and its refusals, the names and the help of the command line, and the tables of README and rustdoc are
+//! [`supports`](super::supports) and its refusals, the names and the help of the command line, and the tables of docs/manual.md and rustdoc are
 //! made of [`TABLE`]. `tests/tables.rs` holds the two tables to it, and writes them anew.
 
 use super::start::SnapshotControl;
