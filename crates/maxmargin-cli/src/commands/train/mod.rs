@@ -1,6 +1,6 @@
 //! `train`: data to model, with its certificate.
 //!
-//! The arguments become one [`Plan`] before anything is read: what is asked for, whether it goes together, and which files are read and written.
+//! The arguments become one [`Plan`](plan::Plan) before anything is read: what is asked for, whether it goes together, and which files are read and written.
 //! Its [`Mode`] says where the rows are while they are learnt:
 //!
 //! | mode | the rows | |
