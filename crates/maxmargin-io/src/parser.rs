@@ -253,7 +253,8 @@ fn find_format(origin: &str, lines: &[u8], is_all: bool) -> Result<Option<Format
             if is_libsvm(words) || (is_named_libsvm && words.contains(':')) {
                 return Ok(Some(Format::Libsvm));
             }
-            if words.contains([',', ';', '\t', '|']) {
+            // A label may hold a bar.
+            if words.contains([',', ';', '\t']) || (words.contains('|') && !is_named_libsvm) {
                 return Ok(Some(Format::Csv));
             }
             first.get_or_insert((at, words));
