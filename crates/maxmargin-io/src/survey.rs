@@ -248,7 +248,7 @@ impl ColumnSurvey {
     }
 }
 
-/// A column of so many rows that count up by one is hardly a measurement. Of fewer rows that may be chance.
+/// Fewest rows for which a column that counts up by one is taken for a counter. In fewer rows that may be chance.
 const FEWEST_COUNTED: u64 = 10;
 
 /// Whether a column is called as one that names its rows.

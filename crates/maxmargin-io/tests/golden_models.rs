@@ -117,7 +117,7 @@ const FILES: [Golden; 10] = [
     golden!("iris_format_6.mm", 6, OF_RBF),
 ];
 
-/// The rows that the numbers are of: one of each class of iris, or three rows of two columns.
+/// The rows whose decision values are expected: one of each class of iris, or three rows of two columns.
 fn rows(name: &str) -> Dataset {
     if name.starts_with("iris") {
         return embedded("iris").unwrap().select_rows(&[0, 50, 100]);

@@ -572,7 +572,7 @@ pub(crate) fn borderline(problem: &MarginProblem<'_>, values: &[f64], tolerance:
 impl Counts {
     /// Counts a row. A slack above 1 is that of a row on the wrong side.
     pub(crate) fn add(&mut self, alpha: f64, bound: f64, slack: f64, tolerance: f64) {
-        // No branches: a processor cannot predict which kind a row is of.
+        // No branches: a processor cannot predict the kind of a row.
         let support = alpha != 0.0;
         let wrong = slack > 1.0;
         let inside = !wrong & (slack > SLACK_A_TOLERANCE * tolerance);

@@ -39,7 +39,7 @@ pub(crate) struct Classes {
     log_loss: Option<f64>,
 }
 
-/// Whether decision values of so many rows are worth keeping for a score.
+/// Whether to keep the decision values of this number of rows, which some scores need.
 pub(crate) fn wants_values(model: &Model, rows: usize) -> bool {
     rows.saturating_mul(model.machines().len()) <= MOST_KEPT
 }

@@ -7,7 +7,7 @@ use crate::model::Multiclass;
 use crate::problem::{Loss, Norm, Task};
 use crate::solver::Domain;
 
-/// The most rows that get a Gaussian kernel. A fit of so many rows of 54 columns takes seconds on two cores; twice as many take 2.7 times as long,
+/// The most rows that get a Gaussian kernel. A fit of 50,000 rows of 54 columns takes seconds on two cores; twice as many take 2.7 times as long,
 /// and more where classes overlap. Larger values let a first training take minutes.
 pub const MOST_GAUSSIAN_ROWS: usize = 50_000;
 

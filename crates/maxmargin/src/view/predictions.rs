@@ -34,7 +34,7 @@ pub struct PredictionsView<'a> {
     /// The decision values of each row, one a machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision_values: Option<Vec<&'a [f64]>>,
-    /// The classes that the probabilities are of.
+    /// The classes, in the order of the probabilities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<&'a str>>,
     /// The probability of each class, for each row.
