@@ -14,7 +14,7 @@ use crate::data::{Data, workers};
 use crate::door::{self, Watch};
 use crate::errors::{Fault, InputError};
 use crate::model::Model;
-use crate::params::{Answers, Params};
+use crate::params::{Answers, Params, classes_of};
 
 /// Multiplications of a small fit, which is done before a team of threads has come. The bits are the same either way.
 const SMALL_FIT: usize = 16_000_000;
@@ -35,7 +35,7 @@ pub(crate) fn fit(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Vec<Entry>, Option<String>)> {
     let dataset = answers.dataset(&data.matrix)?;
-    let training = params.training(dataset.labels().classes())?;
+    let training = params.training(classes_of(&dataset))?;
     let limit = max_time.map(seconds).transpose()?;
     let start = start.map(|model| Arc::clone(&model.inner));
     let (rows, columns) = (dataset.rows(), dataset.columns());
@@ -45,7 +45,7 @@ pub(crate) fn fit(
         let beginning = match (&start, &checkpoint) {
             (_, Some(path)) if path.exists() => Beginning::Checkpoint(maxmargin_io::load_checkpoint(path)?),
             // A model of other data is no place to begin at.
-            (Some(model), _) if model.provenance().fingerprint == dataset.fingerprint() => Beginning::Model(model),
+            (Some(model), _) if model.is_training_data(&dataset, &workers) => Beginning::Model(model),
             _ => Beginning::Scratch,
         };
         let mut control = Attended::new(line, limit, checkpoint.clone());
@@ -76,7 +76,7 @@ pub(crate) fn calibrate(
     how: &str,
 ) -> PyResult<Model> {
     let dataset = answers.dataset(&data.matrix)?;
-    let training = params.training(dataset.labels().classes())?;
+    let training = params.training(classes_of(&dataset))?;
     let how = match how {
         "auto" => CalibrationParams::default(),
         "leave-one-out" => CalibrationParams { held: Some(Held::LeaveOneOut), platt: false },

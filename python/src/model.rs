@@ -56,13 +56,8 @@ impl Model {
     ) -> PyResult<maxmargin::model::Predictions> {
         let (model, matrix, work) = (Arc::clone(&self.inner), data.matrix.clone(), self.work(&data.matrix));
         let predict = move || -> Result<_, Fault> {
-            let labels = maxmargin::data::Labels::from_spellings([Label::new("")], vec![0; matrix.rows()]);
-            let data = maxmargin::Dataset::new(matrix, labels)?;
-            let named = match &model.parts().names {
-                Some(names) => data.with_names(names.clone())?,
-                None => data,
-            };
-            let (aligned, workers) = (model.align(&named)?, workers(threads, work)?);
+            let workers = workers(threads, work)?;
+            let aligned = model.align_by(&matrix, &workers)?;
             Ok(if values { model.predict_aligned(aligned, &workers) } else { model.predict_classes(aligned, &workers) })
         };
         match work <= BRIEF {

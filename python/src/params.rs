@@ -1,6 +1,6 @@
 //! Dictionaries from Python to checked parameters and data.
 
-use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::data::{Answers as Known, Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::KernelParams;
 use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss, Norm, Task};
@@ -144,14 +144,12 @@ pub(crate) struct Answers<'py> {
 impl Answers<'_> {
     /// A data set of these rows.
     pub(crate) fn dataset(&self, matrix: &Matrix) -> Result<Dataset, Fault> {
-        let labels = match (&self.codes, &self.targets) {
-            (Some(codes), _) => labels(&self.classes, codes.as_array().iter().copied().collect())?,
-            (None, Some(targets)) => {
-                Labels::new(targets.as_array().iter().map(|target| Label::new(format!("{target:?}"))))
-            }
-            (None, None) => Labels::from_spellings([Label::new("1")], vec![0; matrix.rows()]),
+        let known = match (&self.codes, &self.targets) {
+            (Some(codes), _) => labels(&self.classes, codes.as_array().iter().copied().collect())?.into(),
+            (None, Some(targets)) => Known::Numbers(targets.as_array().iter().copied().collect()),
+            (None, None) => Known::None,
         };
-        let mut data = Dataset::new(matrix.clone(), labels)?;
+        let mut data = Dataset::new(matrix.clone(), known)?;
         if let Some(weights) = &self.weights {
             let mut all = Vec::with_capacity(weights.len());
             all.extend(weights.as_array().iter().copied());
@@ -162,6 +160,11 @@ impl Answers<'_> {
         }
         Ok(data)
     }
+}
+
+/// The labels of the classes of some data, where there are classes.
+pub(crate) fn classes_of(data: &Dataset) -> &[Label] {
+    data.answers().labels().map_or(&[], Labels::classes)
 }
 
 /// The labels of rows by code: in the user's words where these keep the order of the codes, else the codes themselves.

@@ -106,8 +106,11 @@ fn send_all(
 ) -> Result<(), Error> {
     let send = |message: Message| sender.send(message).is_ok();
     let ready = |data: Dataset| {
-        let begun =
-            Begun { rows: Some(data.rows() as u64), classes: Some(data.labels().classes().to_vec()), recipe: None };
+        let begun = Begun {
+            rows: Some(data.rows() as u64),
+            classes: data.answers().labels().map(|labels| labels.classes().to_vec()),
+            recipe: None,
+        };
         if send(Message::Begun(begun)) {
             send(Message::Block(Box::new(data)));
         }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use maxmargin::data::{
-    Dataset, Label, Labels, Missing, Reading as ModelReading, TableRecipe, embedded, generate, stratified_split,
+    AnswerKind, Dataset, Missing, Reading as ModelReading, TableRecipe, embedded, generate, plain_split,
+    stratified_split,
 };
 use maxmargin::error::{listed, quoted};
 use maxmargin::kernel::KernelParams;
@@ -151,12 +152,10 @@ impl Source {
         match &self.content {
             Content::File(path) => reader.read_data(path),
             Content::Pipe(path, bytes) => reader.read_data_bytes(self.piped(path.as_deref(), bytes)?, &self.origin),
-            Content::Ready(data) => select((**data).clone(), &self.origin, options).map(|data| ReadData {
-                data,
-                labelled: !options.unlabelled,
-                recipe: None,
-                remarks: Remarks::default(),
-            }),
+            Content::Ready(data) => select((**data).clone(), &self.origin, options)?
+                .with_answers_of(options.answers)
+                .map(|data| ReadData { data, recipe: None, remarks: Remarks::default() })
+                .map_err(|error| maxmargin_io::Error::Data { path: self.origin.clone(), error }),
         }
     }
 
@@ -231,6 +230,11 @@ pub(crate) fn by_name(columns: &[String], names: Option<&[String]>) -> Vec<Strin
     columns.iter().map(|column| name(column).unwrap_or_else(|| column.clone())).collect()
 }
 
+/// What data for a task has beside its columns. The labels of one class are not learnt, but compared with where they are there.
+pub(crate) fn answers_of(task: Task) -> AnswerKind {
+    if task.is_regression() { AnswerKind::Numbers } else { AnswerKind::Classes }
+}
+
 /// How the data of a training is read where it is a table of kernel values.
 pub(crate) fn training_table(kernel: &KernelParams) -> Option<KernelValues> {
     matches!(kernel, KernelParams::Precomputed).then_some(KernelValues::Training)
@@ -243,6 +247,8 @@ pub(crate) struct Wanted<'a> {
     names: Option<&'a [String]>,
     /// How the training data was read, where that is known.
     reading: Option<&'a ModelReading>,
+    /// What the model learnt of each row.
+    answers: AnswerKind,
     /// Whose kernel values the data are, where they are such.
     kernel_values: Option<KernelValues>,
 }
@@ -272,14 +278,16 @@ impl<'a> From<&'a Model> for Wanted<'a> {
     fn from(model: &'a Model) -> Self {
         let kernel_values = model.recipe().kernel.is_precomputed().then_some(KernelValues::New);
         let (columns, names) = (model.parts().columns, model.parts().names.as_deref());
-        Wanted { columns, names, reading: model.reading(), kernel_values }
+        let answers = answers_of(model.task());
+        Wanted { columns, names, reading: model.reading(), answers, kernel_values }
     }
 }
 
 /// The columns of a model that will be trained on this data.
 impl<'a> From<&'a Dataset> for Wanted<'a> {
     fn from(data: &'a Dataset) -> Self {
-        Wanted { columns: data.columns(), names: data.names(), reading: None, kernel_values: None }
+        let answers = data.answers().kind();
+        Wanted { columns: data.columns(), names: data.names(), reading: None, answers, kernel_values: None }
     }
 }
 
@@ -304,6 +312,23 @@ pub(crate) fn read_for_model<'a>(
     words: Words,
 ) -> Result<ReadData, Failure> {
     let wanted = model.into();
+    let unlabelled =
+        unlabelled || (reading.label.is_none() && wanted.reading.is_some_and(|reading| reading.unlabelled));
+    if unlabelled {
+        return read_wanted(source, Wanted { answers: AnswerKind::None, ..wanted }, reading, words);
+    }
+    let found = read_wanted(source, wanted, reading, words);
+    match (found, wanted.answers) {
+        // Words where numbers could be do not matter to a prediction.
+        (Err(failure), AnswerKind::Numbers) => {
+            read_wanted(source, Wanted { answers: AnswerKind::Classes, ..wanted }, reading, words).map_err(|_| failure)
+        }
+        (found, _) => found,
+    }
+}
+
+/// [`read_for_model`], with these answers.
+fn read_wanted(source: &Source, wanted: Wanted<'_>, reading: &Reading, words: Words) -> Result<ReadData, Failure> {
     let learnt = wanted.reading.and_then(|reading| reading.table.as_ref()).map(|table| table.missing);
     if let Some(way) = reading.missing.filter(|way| way.is_learnt() && Some(*way) != learnt) {
         return Err(Failure::new(
@@ -311,15 +336,13 @@ pub(crate) fn read_for_model<'a>(
             format!("train with --missing {}, or choose --missing drop or zero here", way.name()),
         ));
     }
-    let unlabelled =
-        unlabelled || (reading.label.is_none() && wanted.reading.is_some_and(|reading| reading.unlabelled));
     let zero_based = reading.zero_based || wanted.reading.is_some_and(|reading| reading.zero_based);
     let mut first_error = None;
     for mut recipe in wanted.recipes() {
         recipe.missing = reading.missing.unwrap_or(recipe.missing);
-        let kernel_values = wanted.kernel_values;
+        let Wanted { answers, kernel_values, .. } = wanted;
         let (recipe, plain) = (Some(Arc::new(recipe)), reading.options(None));
-        let options = ReadOptions { unlabelled, zero_based, kernel_values, recipe, exclude: Vec::new(), ..plain };
+        let options = ReadOptions { answers, zero_based, kernel_values, recipe, exclude: Vec::new(), ..plain };
         match source.read(&options) {
             Ok(found) => {
                 check_width(&found, &wanted, source)?;
@@ -451,9 +474,11 @@ pub(crate) fn split_rows(
     share: f64,
     seed: u64,
 ) -> Result<(Vec<usize>, Vec<usize>), Failure> {
-    let alike = Labels::from_spellings([Label::new("")], vec![0; data.rows()]);
-    let labels = if task.is_classification() { data.labels() } else { &alike };
-    Ok(stratified_split(labels, share, seed)?)
+    if task.is_classification() {
+        Ok(stratified_split(data.labels()?, share, seed)?)
+    } else {
+        Ok(plain_split(data.rows(), share, seed)?)
+    }
 }
 
 /// Columns up to which each may have a number or a place of its own, whatever the rows store.

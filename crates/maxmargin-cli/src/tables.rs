@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use maxmargin::data::{Dataset, Matrix, Missing, TableRecipe};
+use maxmargin::data::{AnswerKind, Dataset, Matrix, Missing, TableRecipe};
 use maxmargin::error::{listed, quoted};
 use maxmargin_io::{
     Categorical, ColumnKind, ColumnRole, ColumnSurvey, ReadOptions, Remarks, TableSurvey, is_identifier_name,
@@ -95,7 +95,8 @@ pub(crate) fn explained(
     if let Some((rows, _)) = survey.ragged.filter(|(rows, _)| told > 0 || *rows > 1) {
         help.push_str(&format!("; {} of another number of cells", counted(rows as usize, "row")));
     }
-    if let Some(label) = survey.other_label().filter(|_| options.label.is_none() && !options.unlabelled) {
+    if let Some(label) = survey.other_label().filter(|_| options.label.is_none() && options.answers != AnswerKind::None)
+    {
         help.push_str(&format!("; if {} is the label: --label {}", quoted(&label.name), flag(&label.name)));
     }
     if faulty.len() > 1 || survey.ragged.is_some_and(|(rows, _)| rows > 1) {
@@ -119,7 +120,7 @@ pub(crate) fn warnings(
             format!("leave it out with --exclude {}", flag(&name)),
         ));
     }
-    let other = recipe.filter(|_| options.label.is_none() && !options.unlabelled);
+    let other = recipe.filter(|_| options.label.is_none() && options.answers != AnswerKind::None);
     if let Some((recipe, name)) = other.and_then(|recipe| Some((recipe, other_label(data, recipe, are_classes)?))) {
         let last = recipe.label.as_ref().and_then(|label| label.name.as_deref());
         let last = last.map_or_else(String::new, |last| format!(", {}", quoted(last)));
@@ -189,7 +190,7 @@ fn other_label(data: &Dataset, recipe: &TableRecipe, are_classes: bool) -> Optio
         return Some(name.clone());
     }
     // A last column of many numbers, and a first one of few.
-    let classes = data.labels().classes();
+    let classes = data.answers().labels()?.classes();
     let are_many = classes.len() > MANY_LABELS && classes.len() * 10 > data.rows();
     let are_numbers = classes.iter().all(|class| class.text().parse::<f64>().is_ok());
     let is_first = recipe.columns.first().is_none_or(|column| column.column.place == 0 && column.categories.is_none());
@@ -309,7 +310,7 @@ pub(crate) fn json(survey: &TableSurvey, command: Option<&str>) -> Value {
 
 /// The command that trains on a table that does not train as it is; `None` where nothing is to be said of it.
 pub(crate) fn command(survey: &TableSurvey, file: &str, options: &ReadOptions) -> Option<String> {
-    let label = survey.other_label().filter(|_| options.label.is_none() && !options.unlabelled);
+    let label = survey.other_label().filter(|_| options.label.is_none() && options.answers != AnswerKind::None);
     let last = survey.columns.iter().find(|column| column.role == ColumnRole::Label);
     let is_label = |column: &&ColumnSurvey| label.is_some_and(|label| label.name == column.name);
     // A last column that is not the label after all is a feature like any other.

@@ -2,7 +2,7 @@
 //!
 //! Labels and columns are chosen as from Parquet: columns of numbers are features, and those of texts (dictionaries of texts, too) where they are
 //! asked for as categories; the last column is the label unless another is asked for. A missing value is a fault unless it is said what becomes of it. Batches may be compressed by lz4 or zstd. Written are
-//! columns of doubles, and last the label as text, called `label`; weights and group numbers have no place in it. A file of ours
+//! columns of doubles, and last the label as text or the number to learn as a double, called `label`, where there is one; weights and group numbers have no place in it. A file of ours
 //! tells in its metadata (`maxmargin.names`: `none`) when the columns' names are only their numbers.
 
 mod messages;
@@ -24,7 +24,7 @@ use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_ipc::{MessageHeader, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use maxmargin::data::{Dataset, Label, Missing, TableRecipe, Values};
+use maxmargin::data::{Answers, Dataset, Label, Missing, TableRecipe, Values};
 use maxmargin::error::quoted;
 
 use crate::atomic::AtomicFile;
@@ -289,7 +289,7 @@ impl ArrowFile {
             None => vec![Some(Label::new("0")); rows],
             Some(place) => self.labels(batch.column(place), place)?,
         };
-        self.chosen.assemble(columns, labels, &self.origin, tally)
+        self.chosen.assemble(columns, labels, (&self.origin, self.done), tally)
     }
 
     /// A column of categories, as their places.
@@ -594,7 +594,8 @@ impl ArrowWriter {
             };
         }
         let (State::File(_, schema) | State::Stream(_, schema)) = &self.state else { return Ok(()) };
-        let (schema, columns) = (Arc::clone(schema), schema.fields().len() - 1);
+        let answered = usize::from(!data.answers().is_none());
+        let (schema, columns) = (Arc::clone(schema), schema.fields().len() - answered);
         if columns != data.columns() {
             return Err(Error::NotWritable {
                 what: format!("row {} has {} columns, not {columns}", self.rows + 1, data.columns()),
@@ -658,7 +659,11 @@ fn schema(data: &Dataset) -> Result<Schema, Error> {
         label.push('_');
     }
     let mut fields: Vec<Field> = names.into_iter().map(|name| Field::new(name, DataType::Float64, false)).collect();
-    fields.push(Field::new(label, DataType::Utf8, false));
+    match data.answers() {
+        Answers::Classes(_) => fields.push(Field::new(label, DataType::Utf8, false)),
+        Answers::Numbers(_) => fields.push(Field::new(label, DataType::Float64, false)),
+        Answers::None => {}
+    }
     let named = data.names().is_some();
     let words = (!named).then(|| (NAMES_KEY.to_string(), "none".to_string()));
     Ok(Schema::new(fields).with_metadata(words.into_iter().collect::<HashMap<_, _>>()))
@@ -674,6 +679,12 @@ fn batch(data: &Dataset, rows: std::ops::Range<usize>, schema: &SchemaRef) -> Re
     }
     let numbers = |column: &[f64]| Arc::new(Float64Array::from(column.to_vec())) as ArrayRef;
     let mut columns: Vec<ArrayRef> = values.chunks_exact(count).map(numbers).collect();
-    columns.push(Arc::new(StringArray::from_iter_values(rows.map(|row| data.labels().get(row).text()))));
+    match data.answers() {
+        Answers::Classes(labels) => {
+            columns.push(Arc::new(StringArray::from_iter_values(rows.map(|row| labels.get(row).text()))));
+        }
+        Answers::Numbers(answers) => columns.push(numbers(&answers[rows])),
+        Answers::None => {}
+    }
     RecordBatch::try_new(Arc::clone(schema), columns)
 }

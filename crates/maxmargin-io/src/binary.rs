@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use maxmargin::data::{Dataset, Labels, Matrix, Values};
+use maxmargin::data::{Answers, Dataset, Labels, Matrix, Values};
 
 use crate::arrow_file::ArrowFile;
 use crate::block::too_long;
@@ -12,7 +12,7 @@ use crate::cache_file::{self, CacheFile};
 use crate::columns::select;
 use crate::error::Error;
 use crate::parquet_file::ParquetFile;
-use crate::read::{Format, ReadOptions, cannot_read, no_rows};
+use crate::read::{Format, ReadOptions, cannot_read, data_error, no_rows};
 use crate::remarks::{ReadData, Remarks};
 use crate::survey::TableSurvey;
 use crate::{arrow_file, npy, npz, parquet_file};
@@ -60,7 +60,7 @@ pub(crate) fn read_path(path: &Path, options: &ReadOptions, format: Format) -> R
         return Err(too_long(&origin, limit));
     }
     match format {
-        Format::Cache => Ok(without_recipe(read_cache(&CacheFile::open(path)?, &origin, options)?, options)),
+        Format::Cache => Ok(without_recipe(read_cache(&CacheFile::open(path)?, &origin, options)?)),
         Format::Parquet => ParquetFile::open(path, options)?.read(),
         Format::Arrow | Format::ArrowStream => ArrowFile::open(path, options, format)?.read(),
         _ => {
@@ -123,21 +123,21 @@ pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions, format: Fo
     }
     match format {
         Format::Npy => npy::read(bytes, origin, options),
-        Format::Npz => Ok(without_recipe(npz::read(bytes, origin, options)?, options)),
+        Format::Npz => Ok(without_recipe(npz::read(bytes, origin, options)?)),
         Format::Arrow | Format::ArrowStream => {
             ArrowFile::from_bytes(bytes, origin, options, format == Format::Arrow)?.read()
         }
         Format::Parquet => ParquetFile::from_bytes(bytes.to_vec(), origin, options, false)?.read(),
         _ => {
             let data = read_cache(&CacheFile::from_bytes(bytes.to_vec(), origin)?, origin, options)?;
-            Ok(without_recipe(data, options))
+            Ok(without_recipe(data))
         }
     }
 }
 
 /// Data that was no table of raw columns.
-fn without_recipe(data: Dataset, options: &ReadOptions) -> ReadData {
-    ReadData { data, labelled: !options.unlabelled, recipe: None, remarks: Remarks::default() }
+fn without_recipe(data: Dataset) -> ReadData {
+    ReadData { data, recipe: None, remarks: Remarks::default() }
 }
 
 /// Looks at all of a table in a file of such a format. `None` when it has no raw columns.
@@ -180,7 +180,8 @@ fn read_cache(file: &CacheFile, origin: &str, options: &ReadOptions) -> Result<D
     if file.rows() == 0 {
         return Err(no_rows(origin));
     }
-    select(file.read()?, origin, options)
+    let data = file.read()?.with_answers_of(options.answers).map_err(|error| data_error(origin, error))?;
+    select(data, origin, options)
 }
 
 /// Checks that the columns asked for are among these, before any row is read.
@@ -194,7 +195,7 @@ pub(crate) fn check_selection(
         return Ok(());
     }
     let none = Matrix::sparse(0, columns, vec![0], Vec::new(), Vec::<f64>::new());
-    let none = none.and_then(|matrix| Dataset::new(matrix, Labels::new([]))).and_then(|data| match names {
+    let none = none.and_then(|matrix| Ok(Dataset::unlabelled(matrix))).and_then(|data| match names {
         Some(names) => data.with_names(names.to_vec()),
         None => Ok(data),
     });
@@ -247,20 +248,34 @@ pub(crate) fn join(blocks: impl Iterator<Item = Result<Dataset, Error>>, origin:
     }
     let values: Values =
         if single { values.into_iter().map(|value| value as f32).collect::<Vec<f32>>().into() } else { values.into() };
-    let labels =
-        Labels::new(blocks.iter().flat_map(|block| (0..block.rows()).map(|row| block.labels().get(row).clone())));
+    let answers = join_answers(&blocks);
     let matrix = if dense {
         Matrix::dense(rows, columns, values)
     } else {
         Matrix::sparse(rows, columns, offsets, indices, values)
     };
     matrix
-        .and_then(|matrix| Dataset::new(matrix, labels))
+        .and_then(|matrix| Dataset::new(matrix, answers))
         .and_then(|data| match names {
             Some(names) => data.with_names(names),
             None => Ok(data),
         })
         .map_err(|error| Error::Data { path: origin.into(), error })
+}
+
+/// The answers of all blocks, which are of the kind that the first has.
+fn join_answers(blocks: &[Dataset]) -> Answers {
+    let labels = |block: &Dataset| block.answers().labels().cloned();
+    match blocks.first().map(Dataset::answers) {
+        Some(Answers::Classes(_)) => {
+            let of_block = |labels: Labels| (0..labels.len()).map(move |row| labels.get(row).clone());
+            Labels::new(blocks.iter().filter_map(labels).flat_map(of_block)).into()
+        }
+        Some(Answers::Numbers(_)) => {
+            Answers::Numbers(blocks.iter().filter_map(|block| block.answers().numbers()).flatten().copied().collect())
+        }
+        Some(Answers::None) | None => Answers::None,
+    }
 }
 
 fn nonzeros(matrix: &Matrix) -> usize {

@@ -16,7 +16,7 @@ use crate::columns::select;
 use crate::error::Error;
 use crate::npy::NpyBlocks;
 use crate::parquet_file::ParquetFile;
-use crate::read::{Categorical, Format, ReadOptions, Reader, cannot_read, no_rows, refuse_learning};
+use crate::read::{Categorical, Format, ReadOptions, Reader, cannot_read, data_error, no_rows, refuse_learning};
 use crate::survey;
 
 /// The rows of some data, a block after the other, each a data set of at least one row.
@@ -151,8 +151,11 @@ impl<'a> Blocks<'a> {
         binary::check_selection(file.columns(), file.names(), &origin, options)?;
         let (name, count) = (origin.clone(), file.blocks());
         let (rows, classes, options) = (file.rows(), file.classes().to_vec(), options.clone());
-        let blocks =
-            (0..count).map(move |block| file.read_block(block).and_then(|data| select(data, &origin, &options)));
+        let read = move |block: usize| {
+            let data = file.read_block(block)?.with_answers_of(options.answers);
+            select(data.map_err(|error| data_error(&origin, error))?, &origin, &options)
+        };
+        let blocks = (0..count).map(read);
         Ok(Blocks { rows: Some(rows), classes: Some(classes), ..Blocks::of(blocks, &name) })
     }
 

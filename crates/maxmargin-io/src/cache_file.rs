@@ -19,7 +19,7 @@
 //!
 //! All numbers are little-endian. Values are in single precision where that loses nothing in the whole block. A block's
 //! checksum is BLAKE3 over its bytes, so a block can be read alone; its length follows from its counts. Classes are in
-//! the order of appearance. A block has no more columns than the file: where it has fewer, the others are zeros. No claim of
+//! the order of appearance; numbers to learn are classes in their fewest digits, and rows without answers have the class 0. A block has no more columns than the file: where it has fewer, the others are zeros. No claim of
 //! a file takes memory before it has been compared with the bytes that are there. Format numbers only grow: older files are
 //! read for ever, newer ones refused by name.
 

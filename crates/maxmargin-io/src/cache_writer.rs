@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
-use maxmargin::data::{Dataset, Label, Matrix};
+use maxmargin::data::{Answers, Dataset, Label, Matrix};
 
 use crate::atomic::AtomicFile;
 use crate::cache_file::{BlockEntry, CacheFile, Directory, FORMAT, HEAD_BYTES, Layout, MAGIC, Precision};
 use crate::error::Error;
+use crate::write::Shortest;
 
 /// A block is written once it has this many bytes.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -102,16 +103,24 @@ impl CacheWriter {
     pub fn push(&mut self, data: &Dataset) -> Result<(), Error> {
         self.check_fit(data)?;
         // In the order of appearance, however the rows are cut into data sets.
-        let mut codes: Vec<Option<u32>> = vec![None; data.labels().classes().len()];
+        let mut codes: Vec<Option<u32>> =
+            data.answers().labels().map_or_else(Vec::new, |labels| vec![None; labels.classes().len()]);
         let dense = matches!(data.matrix(), Matrix::Dense(_));
         let fits = |pending: &Pending| pending.dense == dense && (!dense || pending.columns == data.columns());
         if !fits(&self.pending) {
             self.write_block()?;
         }
         for row in 0..data.rows() {
-            let class = data.labels().codes()[row] as usize;
-            let code = codes[class].unwrap_or_else(|| self.code(data.labels().get(row)));
-            codes[class] = Some(code);
+            let code = match data.answers() {
+                Answers::Classes(labels) => {
+                    let class = labels.codes()[row] as usize;
+                    let code = codes[class].unwrap_or_else(|| self.code(labels.get(row)));
+                    codes[class] = Some(code);
+                    code
+                }
+                Answers::Numbers(numbers) => self.code_of_number(numbers[row]),
+                Answers::None => self.code_of_number(0.0),
+            };
             let pending = &mut self.pending;
             pending.dense = dense;
             pending.columns = pending.columns.max(data.columns());
@@ -217,6 +226,16 @@ impl CacheWriter {
         }
         self.known.insert(label.text().to_string(), place);
         place
+    }
+
+    /// The place of a number in the file's classes, where it is written in the fewest digits that read back as it.
+    fn code_of_number(&mut self, number: f64) -> u32 {
+        let Some(directory) = &mut self.directory else { return 0 };
+        let classes = &mut directory.classes;
+        *self.numbers.entry((number + 0.0).to_bits()).or_insert_with(|| {
+            classes.push(Label::new(Shortest(number + 0.0).to_string()));
+            classes.len() as u32 - 1
+        })
     }
 
     /// Writes the pending rows, if there are any.

@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 
-use maxmargin::data::{ColumnRecipe, Csr, Dataset, Label, Labels, Matrix, Missing, RawColumn, TableRecipe, Values};
+use maxmargin::data::{
+    AnswerKind, Answers, ColumnRecipe, Csr, Dataset, Label, Labels, Matrix, Missing, RawColumn, TableRecipe, Values,
+};
 use maxmargin::error::{listed, quoted};
 
 use crate::error::Error;
 use crate::gather::sparse_matrix;
+use crate::libsvm::TARGET_HELP;
 use crate::read::{ReadOptions, all_dropped, asked_twice, content, data_error};
 use crate::remarks::{ReadData, Remarks, Tally};
 
@@ -30,6 +33,8 @@ pub(crate) struct Columns {
     pub(crate) width: usize,
     /// The column of labels; `None` when there is none.
     pub(crate) label: Option<usize>,
+    /// What is read from it.
+    answers: AnswerKind,
     /// The columns that are not the label, in the order of the data set.
     pub(crate) features: Vec<usize>,
     /// What becomes of them.
@@ -231,10 +236,10 @@ impl Columns {
         if let Some(recipe) = &options.recipe {
             return Columns::of_recipe(head, recipe, options);
         }
-        let label = match (&options.label, options.unlabelled) {
-            (_, true) => None,
-            (Some(name), false) => Some(head.find(name)?),
-            (None, false) => Some(head.width - 1),
+        let label = match (&options.label, options.answers) {
+            (_, AnswerKind::None) => None,
+            (Some(name), _) => Some(head.find(name)?),
+            (None, _) => Some(head.width - 1),
         };
         let features = head.chosen(options, label)?;
         if let Some(label) = label.filter(|label| features.contains(label)) {
@@ -248,6 +253,7 @@ impl Columns {
         Ok(Columns {
             width: head.width,
             label,
+            answers: options.answers,
             kinds: vec![Kind::Number; features.len()],
             fills: Vec::new(),
             names: are_named.then(|| features.iter().map(|&place| head.name(place)).collect()),
@@ -262,8 +268,8 @@ impl Columns {
     fn of_recipe(head: Head<'_>, recipe: &TableRecipe, options: &ReadOptions) -> Result<Self, Error> {
         let by_name = head.named && recipe.is_named();
         let (used, width) = (recipe.used(), head.width);
-        let asked = match (&options.label, options.unlabelled) {
-            (Some(name), false) => Some(head.find(name)?),
+        let asked = match (&options.label, options.answers) {
+            (Some(name), AnswerKind::Classes | AnswerKind::Numbers) => Some(head.find(name)?),
             _ => None,
         };
         let trained = recipe.label.as_ref().map(|label| label.place);
@@ -325,10 +331,10 @@ impl Columns {
         if features.iter().any(|&place| place >= width) {
             return Err(needed());
         }
-        let label = match (asked, options.unlabelled) {
-            (_, true) => None,
-            (Some(label), false) => Some(label),
-            (None, false) => label,
+        let label = match (asked, options.answers) {
+            (_, AnswerKind::None) => None,
+            (Some(label), _) => Some(label),
+            (None, _) => label,
         };
         // A label that the model computes with is none.
         let taken: HashSet<usize> = features.iter().copied().collect();
@@ -340,6 +346,7 @@ impl Columns {
         Ok(Columns {
             width,
             label,
+            answers: options.answers,
             kinds: if are_listed {
                 recipe.columns.iter().map(kind).collect()
             } else {
@@ -383,7 +390,7 @@ impl Columns {
             return Err(all_dropped(origin));
         }
         let (recipe, remarks) = (Some(self.recipe()), Remarks::new(tally, self));
-        Ok(ReadData { data, labelled: self.label.is_some(), recipe, remarks })
+        Ok(ReadData { data, recipe, remarks })
     }
 
     /// Sets what was learnt of all rows: the values of columns that become one column for each, and what missing numbers become.
@@ -429,12 +436,34 @@ impl Columns {
         Some(names)
     }
 
-    /// Rows of raw columns as a data set. Missing numbers are NaN here, and missing values of categories `None`.
+    /// What is read of each row beside its columns: nothing where there is no label column.
+    pub(crate) fn answers(&self) -> AnswerKind {
+        if self.label.is_some() { self.answers } else { AnswerKind::None }
+    }
+
+    /// The answers that a column of labels holds; `row` is the number of a label's row, for messages.
+    ///
+    /// # Errors
+    /// When a label is no number where one is asked for.
+    pub(crate) fn answers_of(
+        &self,
+        labels: Vec<Label>,
+        origin: &str,
+        row: impl Fn(usize) -> u64,
+    ) -> Result<Answers, Error> {
+        let name = || match (&self.label_name, self.label) {
+            (Some(name), Some(place)) => format!("{} {}", place + 1, quoted(name)),
+            (_, place) => place.map_or_else(String::new, |place| (place + 1).to_string()),
+        };
+        answers_of(self.answers(), labels, origin, row, name)
+    }
+
+    /// Rows of raw columns as a data set. Missing numbers are NaN here, and missing values of categories `None`; `first` rows of the table came before.
     pub(crate) fn assemble(
         &self,
         raw: Vec<RawValues>,
         labels: Vec<Option<Label>>,
-        origin: &str,
+        (origin, first): (&str, u64),
         tally: &mut Tally,
     ) -> Result<Dataset, Error> {
         let rows = labels.len();
@@ -500,8 +529,9 @@ impl Columns {
         let counts = filled.iter().zip(&lacking).map(|(numbers, words)| numbers + words).enumerate();
         counts.for_each(|(feature, count)| tally.filled(feature, count));
         let labels: Vec<Label> = (0..count).filter_map(|place| labels[row_at(place)].clone()).collect();
+        let answers = self.answers_of(labels, origin, |place| first + row_at(place) as u64 + 1)?;
         matrix
-            .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))
+            .and_then(|matrix| Dataset::new(matrix, answers))
             .and_then(|data| match self.feature_names() {
                 Some(names) => data.with_names(names),
                 None => Ok(data),
@@ -510,10 +540,36 @@ impl Columns {
     }
 }
 
+/// Labels as answers of this kind; the number of a label's row and its column are for messages.
+///
+/// # Errors
+/// When a label is no number where one is asked for.
+pub(crate) fn answers_of(
+    kind: AnswerKind,
+    labels: Vec<Label>,
+    origin: &str,
+    row: impl Fn(usize) -> u64,
+    column: impl Fn() -> String,
+) -> Result<Answers, Error> {
+    let target = |(place, label): (usize, &Label)| {
+        label.number().map(|number| number + 0.0).ok_or_else(|| Error::Content {
+            path: origin.into(),
+            found: format!("{} in row {}, column {}", quoted(label.text()), row(place), column()),
+            expected: "a number to learn".into(),
+            help: TARGET_HELP.into(),
+        })
+    };
+    Ok(match kind {
+        AnswerKind::Classes => Labels::new(labels).into(),
+        AnswerKind::Numbers => labels.iter().enumerate().map(target).collect::<Result<Vec<f64>, Error>>()?.into(),
+        AnswerKind::None => Answers::None,
+    })
+}
+
 /// Checks that a table that is no text has columns enough.
 pub(crate) fn check_width(head: Head<'_>, options: &ReadOptions) -> Result<(), Error> {
     let width = head.width;
-    if width >= 2 || (options.unlabelled || options.recipe.is_some()) && width >= 1 {
+    if width >= 2 || (options.answers == AnswerKind::None || options.recipe.is_some()) && width >= 1 {
         return Ok(());
     }
     Err(content(

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use maxmargin::data::Dataset;
+use maxmargin::data::{AnswerKind, Dataset};
 
 use crate::arrow_file::ArrowWriter;
 use crate::atomic::AtomicFile;
@@ -36,6 +36,8 @@ pub struct DataWriter {
     out: Out,
     rows: u64,
     columns: usize,
+    /// What the rows have beside their columns, once there was one.
+    answers: Option<AnswerKind>,
     /// What stands between the cells of CSV.
     separator: char,
     /// What the format has no place for, once there was some.
@@ -68,7 +70,7 @@ impl DataWriter {
         // A name that says tabs is read by tabs.
         let is_tsv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"));
         let separator = if is_tsv { '\t' } else { ',' };
-        Ok(DataWriter { format, out, rows: 0, columns: 0, separator, lost: Vec::new() })
+        Ok(DataWriter { format, out, rows: 0, columns: 0, answers: None, separator, lost: Vec::new() })
     }
 
     /// Adds rows.
@@ -90,6 +92,13 @@ impl DataWriter {
             });
         }
         self.columns = data.columns();
+        let answers = *self.answers.get_or_insert(data.answers().kind());
+        if answers != data.answers().kind() {
+            return Err(Error::NotWritable {
+                what: format!("the answers of row {} are not like those of the rows before it", self.rows + 1),
+                help: "give all rows labels, or all of them numbers, or none of them any".into(),
+            });
+        }
         for what in losses(data, self.format) {
             if !self.lost.contains(&what) {
                 self.lost.push(what);
@@ -154,7 +163,8 @@ impl DataWriter {
 fn losses(data: &Dataset, format: Format) -> Vec<&'static str> {
     let spelled = || {
         let plain = |text: &str, number: Option<f64>| number.is_none_or(|number| number.to_string() == text);
-        !data.labels().classes().iter().all(|class| plain(class.text(), class.number()))
+        let classes = data.answers().labels().map_or(&[][..], |labels| labels.classes());
+        !classes.iter().all(|class| plain(class.text(), class.number()))
     };
     let cache = format == Format::Cache;
     [

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use maxmargin::Workers;
-use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::data::{AnswerKind, Answers, Dataset, Label, Labels, Matrix};
 use maxmargin::error::quoted;
 
 use crate::block::{Block, Cutter};
@@ -103,8 +103,8 @@ impl Summary {
             });
         }
         // Any word is a label, so a whole CSV file would read as rows without entries.
-        let label = self.words.get(0);
-        if let (Kind::Libsvm(_), 0, Some(first)) = (&parser.kind, self.columns, self.first)
+        if let (Kind::Libsvm(_), 0, Some(first), Some(label)) =
+            (&parser.kind, self.columns, self.first, self.words.iter().next())
             && label.contains([',', ';'])
         {
             return Err(Error::Syntax {
@@ -123,18 +123,24 @@ impl Summary {
 /// The arrays of a result. Row `i` is from `offsets[i]` to `offsets[i + 1]`.
 struct Arrays {
     offsets: Vec<u64>,
+    /// One a row, where labels are read.
     codes: Vec<u32>,
+    /// One a row, where numbers are read.
+    targets: Vec<f64>,
     indices: Vec<u32>,
     values: Vec<f64>,
 }
 
 impl Arrays {
     /// Zeros, which take no memory until they are written to.
-    fn new(expected: Expected, is_dense: bool) -> Self {
-        let indices = if is_dense { 0 } else { expected.entries };
+    fn new(expected: Expected, parser: &Parser) -> Self {
+        let indices = if parser.is_dense() { 0 } else { expected.entries };
+        let [codes, targets] =
+            [parser.has_words(), parser.has_targets()].map(|is_read| if is_read { expected.rows } else { 0 });
         Arrays {
             offsets: vec![0; expected.rows + 1],
-            codes: vec![0; expected.rows],
+            codes: vec![0; codes],
+            targets: vec![0.0; targets],
             indices: vec![0; indices],
             values: vec![0.0; expected.entries],
         }
@@ -142,16 +148,19 @@ impl Arrays {
 
     fn room(&mut self) -> Room<'_> {
         let ends = &mut self.offsets[1..];
-        Room { ends, codes: &mut self.codes, indices: &mut self.indices, values: &mut self.values }
+        let (codes, targets) = (&mut self.codes, &mut self.targets);
+        Room { ends, codes, targets, indices: &mut self.indices, values: &mut self.values }
     }
 
     fn truncate(&mut self, rows: usize, entries: usize) {
         self.offsets.truncate(rows + 1);
         self.codes.truncate(rows);
+        self.targets.truncate(rows);
         self.indices.truncate(entries);
         self.values.truncate(entries);
         self.offsets.shrink_to_fit();
         self.codes.shrink_to_fit();
+        self.targets.shrink_to_fit();
         self.indices.shrink_to_fit();
         self.values.shrink_to_fit();
     }
@@ -162,6 +171,7 @@ impl Arrays {
 struct Room<'a> {
     ends: &'a mut [u64],
     codes: &'a mut [u32],
+    targets: &'a mut [f64],
     indices: &'a mut [u32],
     values: &'a mut [f64],
 }
@@ -174,7 +184,8 @@ impl<'a> Room<'a> {
             && rows.values.len() <= self.values.len();
         fits.then(|| Room {
             ends: split_off(&mut self.ends, rows.ends.len()),
-            codes: split_off(&mut self.codes, rows.ends.len()),
+            codes: split_off(&mut self.codes, rows.codes.len()),
+            targets: split_off(&mut self.targets, rows.targets.len()),
             indices: split_off(&mut self.indices, rows.indices.len()),
             values: split_off(&mut self.values, rows.values.len()),
         })
@@ -185,6 +196,7 @@ impl<'a> Room<'a> {
         let base = place.entries as u64;
         self.ends.iter_mut().zip(&rows.ends).for_each(|(to, from)| *to = base + from);
         self.codes.iter_mut().zip(&rows.codes).for_each(|(to, from)| *to = place.codes[*from as usize]);
+        self.targets.copy_from_slice(&rows.targets);
         self.indices.copy_from_slice(&rows.indices);
         self.values.copy_from_slice(&rows.values);
     }
@@ -226,10 +238,9 @@ pub(crate) fn read_all(
     workers: &Workers,
     go_on: &(dyn Fn() -> Result<(), Error> + Sync),
 ) -> Result<(Dataset, Tally), Error> {
-    let is_dense = parser.is_dense();
     // If the expected rows do not fit into memory, the actual ones still may.
     let expected = if check_arrays(parser.origin(), expected).is_ok() { expected } else { Expected::default() };
-    let mut arrays = Arrays::new(expected, is_dense);
+    let mut arrays = Arrays::new(expected, parser);
     let gather = Gather {
         summary: Summary::default(),
         room: arrays.room(),
@@ -278,7 +289,7 @@ pub(crate) fn read_all(
     if !left_over.is_empty() {
         check_arrays(parser.origin(), Expected { rows: summary.rows, entries: summary.entries })?;
     }
-    let arrays = finish_arrays(arrays, left_over, &summary, is_dense, workers);
+    let arrays = finish_arrays(arrays, left_over, &summary, parser, workers);
     finish(arrays, summary, parser, workers)
 }
 
@@ -337,7 +348,7 @@ fn finish_arrays(
     mut arrays: Arrays,
     mut left_over: Vec<(Place, Rows)>,
     summary: &Summary,
-    is_dense: bool,
+    parser: &Parser,
     workers: &Workers,
 ) -> Arrays {
     let Some((first, _)) = left_over.first() else {
@@ -349,19 +360,19 @@ fn finish_arrays(
         && rows == 0
     {
         // One block is all: it need not be copied.
-        let Rows { ends: mut offsets, codes, indices, values, .. } = std::mem::take(only);
+        let Rows { ends: mut offsets, codes, targets, indices, values, .. } = std::mem::take(only);
         offsets.insert(0, 0);
         let codes = codes.iter().map(|&code| place.codes[code as usize]).collect();
-        return Arrays { offsets, codes, indices, values };
+        return Arrays { offsets, codes, targets, indices, values };
     }
-    let mut all = Arrays::new(Expected { rows: summary.rows, entries: summary.entries }, is_dense);
+    let mut all = Arrays::new(Expected { rows: summary.rows, entries: summary.entries }, parser);
     let mut room = all.room();
     let mut parts: Vec<(Room<'_>, Place, Rows)> = Vec::new();
     // What had found its place, and what had not.
     arrays.truncate(rows, entries);
-    let Arrays { offsets, codes: row_codes, indices, values } = arrays;
+    let Arrays { offsets, codes: row_codes, targets, indices, values } = arrays;
     let ends = offsets[1..].to_vec();
-    let placed = Rows { ends, codes: row_codes, indices, values, ..Rows::default() };
+    let placed = Rows { ends, codes: row_codes, targets, indices, values, ..Rows::default() };
     let codes = (0..summary.words.len() as u32).collect();
     let placed = (Place { rows: 0, entries: 0, codes }, placed);
     for (place, rows) in std::iter::once(placed).chain(left_over) {
@@ -414,7 +425,8 @@ impl Summary {
         if rows.ends.is_empty() {
             return Ok(None);
         }
-        let labels = Labels::from_spellings(rows.words.iter().map(Label::new), std::mem::take(&mut rows.codes));
+        let (codes, targets) = (std::mem::take(&mut rows.codes), std::mem::take(&mut rows.targets));
+        let answers = answers(parser, &rows.words, codes, targets);
         let columns = self.columns().max(least_columns);
         let (indices, values) = (std::mem::take(&mut rows.indices), std::mem::take(&mut rows.values));
         let workers = Workers::none();
@@ -426,22 +438,31 @@ impl Summary {
             sparse_matrix(columns, offsets, indices, values, &workers)
         };
         let matrix = matrix.map_err(|error| data_error(parser.origin(), error))?;
-        parser.dataset(matrix, labels, groups).map(Some)
+        parser.dataset(matrix, answers, groups).map(Some)
     }
 }
 
 /// The data set of the arrays.
 fn finish(arrays: Arrays, summary: Summary, parser: &Parser, workers: &Workers) -> Result<(Dataset, Tally), Error> {
     let Summary { rows, filled, columns, words, groups, tally, .. } = summary;
-    let Arrays { offsets, codes, indices, values } = arrays;
-    let labels = Labels::from_spellings(words.iter().map(Label::new), codes);
+    let Arrays { offsets, codes, targets, indices, values } = arrays;
+    let answers = answers(parser, &words, codes, targets);
     let matrix = if parser.is_dense() {
         dense_matrix(rows, columns as usize, values, filled, workers)
     } else {
         sparse_matrix(columns as usize, offsets, indices, values, workers)
     };
     let matrix = matrix.map_err(|error| data_error(parser.origin(), error))?;
-    Ok((parser.dataset(matrix, labels, groups)?, tally))
+    Ok((parser.dataset(matrix, answers, groups)?, tally))
+}
+
+/// What was read of rows beside their columns: the words that `codes` number, or numbers, or nothing.
+fn answers(parser: &Parser, words: &Words, codes: Vec<u32>, targets: Vec<f64>) -> Answers {
+    match parser.answers() {
+        AnswerKind::Classes => Labels::from_spellings(words.iter().map(Label::new), codes).into(),
+        AnswerKind::Numbers => targets.into(),
+        AnswerKind::None => Answers::None,
+    }
 }
 
 /// How many rows are written by a thread at a time.

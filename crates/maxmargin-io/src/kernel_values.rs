@@ -98,7 +98,7 @@ fn moved(matrix: &Matrix, columns: usize, place: impl Fn(usize) -> Option<usize>
 
 /// A data set of this matrix, with the labels and groups of `data`.
 fn with_matrix(data: &Dataset, matrix: Matrix) -> Result<Dataset, maxmargin::Error> {
-    let made = Dataset::new(matrix, data.labels().clone())?.with_open_columns();
+    let made = Dataset::new(matrix, data.answers().clone())?.with_open_columns();
     match data.groups() {
         Some(groups) => made.with_groups(groups.to_vec()),
         None => Ok(made),

@@ -13,13 +13,14 @@
 //! A line is read in two ways. The short one takes what nearly all lines are, and gives up at whatever else it sees; the
 //! long one takes everything, and is the only one that knows of faults.
 
+use maxmargin::data::AnswerKind;
 use maxmargin::error::quoted;
 use memchr::memchr;
 
 use crate::block::Block;
 use crate::error::Error;
 use crate::marks::{Marks, UNKNOWN};
-use crate::number::{Digits, digits_value, eight, known_number};
+use crate::number::{Digits, digits_value, eight, known_number, number};
 use crate::read::ReadOptions;
 use crate::rows::{Fault, First, Place, Rows};
 
@@ -31,6 +32,8 @@ pub(crate) const INDEX_LIMIT: u64 = u32::MAX as u64 - 1;
 pub(crate) struct Libsvm {
     /// The index of the first column: 1, or 0 on request.
     base: u64,
+    /// Whether the first word of a row is a number to learn, and not a label.
+    has_targets: bool,
 }
 
 impl Libsvm {
@@ -43,7 +46,10 @@ impl Libsvm {
                 help: "leave out --label, or name the format: --format csv".into(),
             }),
             // A serial number is read as a column before the first, and taken out in the end.
-            None => Ok(Libsvm { base: u64::from(!options.zero_based && options.kernel_values.is_none()) }),
+            None => Ok(Libsvm {
+                base: u64::from(!options.zero_based && options.kernel_values.is_none()),
+                has_targets: options.answers == AnswerKind::Numbers,
+            }),
         }
     }
 
@@ -52,7 +58,7 @@ impl Libsvm {
         rows.clear();
         let (text, not_text) = block.text();
         let mut marks = std::mem::take(&mut rows.marks);
-        let fault = Lines { block, text, base: self.base, rows }.read(&mut marks);
+        let fault = Lines { block, text, base: self.base, has_targets: self.has_targets, rows }.read(&mut marks);
         rows.marks = marks;
         match fault {
             Some(fault) => {
@@ -83,6 +89,7 @@ struct Lines<'a> {
     block: &'a Block,
     text: &'a str,
     base: u64,
+    has_targets: bool,
     rows: &'a mut Rows,
 }
 
@@ -160,26 +167,18 @@ impl Lines<'_> {
     /// Reads a line of the most common form.
     #[inline]
     fn short_line(&mut self, padded: &[u8], start: usize, cursor: &mut Cursor<'_>) -> Short {
-        let mut length = 0;
-        let mut label = 0u64;
-        let after = loop {
-            let byte = padded[start + length];
-            if byte <= b' ' {
-                break byte;
-            }
-            if byte == b':' || byte == b'#' || length == 7 {
-                return Short::Other;
-            }
-            label |= u64::from(byte) << (8 * length);
-            length += 1;
-        };
         // Rows with a group are not of this form, and the first row of a block says whether there are groups.
-        if length == 0 || !self.rows.groups.is_empty() || self.rows.first.is_none() {
+        if !self.rows.groups.is_empty() || self.rows.first.is_none() {
             return Short::Other;
         }
-        let mut at = start + length;
+        let (answer, mut at) =
+            match if self.has_targets { short_target(padded, start) } else { short_label(padded, start) } {
+                Some(found) => found,
+                None => return Short::Other,
+            };
+        let label_end = at;
         let mut next = self.base;
-        match after {
+        match padded[at] {
             b' ' | b'\t' => {
                 let mut k = cursor.after(cursor.next, at);
                 at += 1;
@@ -225,9 +224,14 @@ impl Lines<'_> {
             b'\n' => {}
             _ => return Short::Other,
         }
-        let code = self.rows.words.known(label | (length as u64) << 56);
-        let code = code.unwrap_or_else(|| self.rows.words.code(&self.text[start..start + length]));
-        self.rows.codes.push(code);
+        match answer {
+            Answer::Target(target) => self.rows.targets.push(target),
+            Answer::Label(label) => {
+                let code = self.rows.words.known(label);
+                let code = code.unwrap_or_else(|| self.rows.words.code(&self.text[start..label_end]));
+                self.rows.codes.push(code);
+            }
+        }
         self.rows.columns = self.rows.columns.max(next - self.base);
         self.rows.ends.push(self.rows.values.len() as u64);
         Short::Read(at + 1)
@@ -249,6 +253,7 @@ impl Lines<'_> {
             let help = "begin each row with its label, or with 0 where it is not known";
             return Err(self.fault(at, quoted(label), "a label", help));
         }
+        let target = self.has_targets.then(|| self.long_target(label_at, label)).transpose()?;
         at = skip_blanks(line, label_end);
         at = self.read_group(line, label_at, at)?;
 
@@ -267,11 +272,21 @@ impl Lines<'_> {
             }
             at = skip_blanks(line, end);
         }
-        let code = self.rows.words.code(label);
-        self.rows.codes.push(code);
+        match target {
+            Some(target) => self.rows.targets.push(target),
+            None => {
+                let code = self.rows.words.code(label);
+                self.rows.codes.push(code);
+            }
+        }
         self.rows.columns = self.rows.columns.max(next - self.base);
         self.rows.ends.push(self.rows.values.len() as u64);
         Ok(())
+    }
+
+    /// The number to learn of a row.
+    fn long_target(&self, at: usize, word: &str) -> Result<f64, Fault> {
+        target(word).ok_or_else(|| self.fault(at, quoted(word), "a number to learn", TARGET_HELP))
     }
 
     /// Reads `qid:number`, if it is there, and returns the place after it.
@@ -395,6 +410,46 @@ fn word_end(line: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// The way out where a number to learn is none.
+pub(crate) const TARGET_HELP: &str = "name another label column, or choose task classification";
+
+/// The number to learn that a word spells; a zero has no sign.
+pub(crate) fn target(word: &str) -> Option<f64> {
+    word.parse().ok().filter(|number: &f64| number.is_finite()).map(|number| number + 0.0)
+}
+
+/// The first word of a line, read the short way.
+enum Answer {
+    /// A label of at most seven bytes, as [`short_form`](crate::rows::short_form) has it.
+    Label(u64),
+    Target(f64),
+}
+
+/// A short label, and the place after it.
+#[inline]
+fn short_label(padded: &[u8], start: usize) -> Option<(Answer, usize)> {
+    let (mut length, mut label) = (0, 0u64);
+    loop {
+        let byte = padded[start + length];
+        if byte <= b' ' {
+            break;
+        }
+        if byte == b':' || byte == b'#' || length == 7 {
+            return None;
+        }
+        label |= u64::from(byte) << (8 * length);
+        length += 1;
+    }
+    (length > 0).then_some((Answer::Label(label | (length as u64) << 56), start + length))
+}
+
+/// A number to learn of few digits, and the place after it.
+#[inline]
+fn short_target(padded: &[u8], start: usize) -> Option<(Answer, usize)> {
+    let (value, end) = number(padded, start, is_end)?;
+    Some((Answer::Target(value + 0.0), end))
+}
+
 /// An entry in the most common form.
 struct Entry {
     index: u64,
@@ -465,7 +520,7 @@ mod tests {
     }
 
     fn texts(data: &Dataset) -> Vec<&str> {
-        (0..data.rows()).map(|row| data.labels().get(row).text()).collect()
+        (0..data.rows()).map(|row| data.labels().unwrap().get(row).text()).collect()
     }
 
     #[test]

@@ -350,7 +350,7 @@ mod tests {
             .flat_map(|i| (0..150).map(move |j| (i, j)))
             .map(|(i, j)| iris.matrix().dot(i, &iris.matrix().row(j)))
             .collect();
-        let table = Dataset::new(Matrix::dense(150, 150, table).unwrap(), iris.labels().clone()).unwrap();
+        let table = Dataset::new(Matrix::dense(150, 150, table).unwrap(), iris.labels().unwrap().clone()).unwrap();
         let sum = KernelParams::Sum(vec![
             KernelParams::Scaled(0.5, Box::new(KernelParams::Linear)),
             KernelParams::Product(vec![rbf(), KernelParams::Laplacian { gamma: Gamma::Auto }]),
@@ -371,7 +371,7 @@ mod tests {
         };
         let task = |task: Task| TrainingParams { task, ..with(KernelParams::Linear) };
         let widths = (0..150).map(|row| Label::new(iris.matrix().row(row)[3].to_string()));
-        let numbers = iris.clone().with_labels(Labels::new(widths)).unwrap();
+        let numbers = iris.clone().with_answers(Labels::new(widths)).unwrap();
         vec![
             (numbers, task(Task::Regression { epsilon: 0.1 })),
             (iris.clone(), task(Task::OneClass { nu: 0.2 })),

@@ -9,13 +9,14 @@
 //! ```
 //!
 //! Numbers are floats of 4 and 8 bytes and whole numbers of up to 8 bytes, in either byte order. One column is the label, the
-//! last unless another is asked for. Written are floats of 8 bytes, row after row, the label last; names, weights and group
+//! last unless another is asked for. Written are floats of 8 bytes, row after row, the answer last, where there is one; names, weights and group
 //! numbers have no place in it.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use maxmargin::data::{Dataset, Label, Labels, Matrix, Missing, TableRecipe};
+use maxmargin::data::{Dataset, Label, Matrix, Missing, TableRecipe};
 use maxmargin::error::quoted;
 
 use crate::atomic::AtomicFile;
@@ -237,7 +238,7 @@ impl Header {
             }
         };
         let labels = (0..count).map(label).collect::<Result<Vec<_>, Error>>()?;
-        chosen.assemble(raw, labels, origin, tally)
+        chosen.assemble(raw, labels, (origin, first), tally)
     }
 
     fn rows_with(
@@ -299,9 +300,10 @@ impl Header {
         let columns = chosen.features.len();
         let matrix =
             if single { Matrix::dense(count, columns, singles) } else { Matrix::dense(count, columns, doubles) };
+        let answers = chosen.answers_of(labels, origin, |row| first + row as u64 + 1)?;
         matrix
             .and_then(settle)
-            .and_then(|matrix| Dataset::new(matrix, Labels::new(labels)))
+            .and_then(|matrix| Dataset::new(matrix, answers))
             .and_then(|data| match chosen.feature_names() {
                 Some(names) => data.with_names(names),
                 None => Ok(data),
@@ -597,6 +599,8 @@ pub(crate) struct NpyWriter {
     out: BufWriter<AtomicFile>,
     rows: u64,
     columns: Option<usize>,
+    /// Numbers of a row: one a column, and the answer where there is one.
+    width: usize,
 }
 
 impl NpyWriter {
@@ -614,7 +618,7 @@ impl NpyWriter {
         }
         let mut out = BufWriter::with_capacity(1 << 20, file);
         out.write_all(&[0; WRITTEN_HEADER]).map_err(|error| out.get_ref().write_error(error))?;
-        Ok(NpyWriter { out, rows: 0, columns: None })
+        Ok(NpyWriter { out, rows: 0, columns: None, width: 0 })
     }
 
     /// Adds rows, the label last.
@@ -622,14 +626,19 @@ impl NpyWriter {
     /// # Errors
     /// When a label is no number, the columns are more or fewer than before, or the file cannot be written.
     pub(crate) fn push(&mut self, data: &Dataset) -> Result<(), Error> {
-        let mut labels = Vec::with_capacity(data.labels().classes().len());
-        for class in data.labels().classes() {
-            labels.push(class.number().ok_or_else(|| Error::NotWritable {
-                what: format!("the label {} is no number, and npy files hold nothing else", quoted(class.text())),
-                help: "write CSV, Parquet or a cache instead, or make the labels numbers".into(),
-            })?);
-        }
+        let answers = match data.answers().labels().map(|labels| (labels, labels.numbers())) {
+            Some((labels, Err(row))) => {
+                let label = quoted(labels.get(row).text());
+                return Err(Error::NotWritable {
+                    what: format!("the label {label} is no number, and npy files hold nothing else"),
+                    help: "write CSV, Parquet or a cache instead, or make the labels numbers".into(),
+                });
+            }
+            Some((_, Ok(numbers))) => Some(Cow::Owned(numbers)),
+            None => data.answers().numbers().map(Cow::Borrowed),
+        };
         let columns = *self.columns.get_or_insert(data.columns());
+        self.width = data.columns() + usize::from(answers.is_some());
         if columns != data.columns() {
             return Err(Error::NotWritable {
                 what: format!("row {} has {} columns, not {columns}", self.rows + 1, data.columns()),
@@ -637,8 +646,8 @@ impl NpyWriter {
             });
         }
         for row in 0..data.rows() {
-            let label = labels[data.labels().codes()[row] as usize];
-            for value in data.matrix().row(row).into_iter().chain([label]) {
+            let answer = answers.as_ref().map(|answers| answers[row]);
+            for value in data.matrix().row(row).into_iter().chain(answer) {
                 self.out.write_all(&value.to_le_bytes()).map_err(|error| self.out.get_ref().write_error(error))?;
             }
         }
@@ -651,13 +660,13 @@ impl NpyWriter {
     /// # Errors
     /// When there were no rows, or the file cannot be written.
     pub(crate) fn finish(mut self) -> Result<u64, Error> {
-        let Some(columns) = self.columns.filter(|_| self.rows > 0) else {
+        if self.rows == 0 {
             return Err(Error::NotWritable {
                 what: "there are no rows to write".into(),
                 help: "give data with at least one row".into(),
             });
-        };
-        let header = header("<f8", &format!("({}, {})", self.rows, columns + 1));
+        }
+        let header = header("<f8", &format!("({}, {})", self.rows, self.width));
         let mut write = || -> std::io::Result<()> {
             self.out.seek(SeekFrom::Start(0))?;
             self.out.write_all(&header)?;
@@ -715,17 +724,17 @@ mod tests {
                 let data = read_default(&file(&format!("{order}{descr}"), false, "(2, 3)", &bytes(size, big, &whole)))
                     .unwrap();
                 assert_eq!((data.matrix().row(0), data.matrix().row(1)), (vec![1.0, 2.0], vec![4.0, 5.0]), "{descr}");
-                assert_eq!(data.labels().get(1).text(), "6");
+                assert_eq!(data.labels().unwrap().get(1).text(), "6");
             }
             for (descr, size, make) in [("f8", 8, &double as &dyn Fn(i64) -> [u8; 8]), ("f4", 4, &single)] {
                 let data =
                     read_default(&file(&format!("{order}{descr}"), true, "(2, 3)", &bytes(size, big, make))).unwrap();
                 assert_eq!((data.matrix().row(0), data.matrix().row(1)), (vec![1.0, 3.0], vec![2.0, 4.0]), "{descr}");
-                assert_eq!(data.labels().get(0).text(), "5");
+                assert_eq!(data.labels().unwrap().get(0).text(), "5");
             }
         }
         let negative = read_default(&file("|i1", false, "(1, 2)", &[0xff, 0x80])).unwrap();
-        assert_eq!((negative.matrix().row(0), negative.labels().get(0).text()), (vec![-1.0], "-128"));
+        assert_eq!((negative.matrix().row(0), negative.labels().unwrap().get(0).text()), (vec![-1.0], "-128"));
     }
 
     #[test]
@@ -765,7 +774,7 @@ mod tests {
         let parts: Vec<Dataset> = blocks.collect::<Result<_, _>>().unwrap();
         let whole = read(&bytes, "t.npy", &options).unwrap().data;
         assert_eq!(parts.iter().map(Dataset::rows).sum::<usize>(), 10);
-        assert_eq!((parts[0].matrix().row(0), whole.labels().get(1).text()), (vec![1.0, 2.0], "3"));
+        assert_eq!((parts[0].matrix().row(0), whole.labels().unwrap().get(1).text()), (vec![1.0, 2.0], "3"));
         assert_eq!(parts[0].fingerprint(), whole.fingerprint());
         let turned = file("<f8", true, "(10, 3)", &numbers);
         let blocks = NpyBlocks::new(Box::new(std::io::Cursor::new(turned.clone())), "t.npy", &options).unwrap();

@@ -15,17 +15,18 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::data::{AnswerKind, Dataset, Label, Matrix};
 use maxmargin::error::{listed, quoted};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::atomic::AtomicFile;
 use crate::block::too_long;
-use crate::columns::{Columns, Head, not_finite, select, too_large};
+use crate::columns::{Columns, Head, answers_of, not_finite, select, too_large};
 use crate::error::Error;
 use crate::npy::{Description, Found, Header, Kind, describe, header};
 use crate::read::{ReadOptions, content, data_error, no_rows};
+use crate::write::as_labels;
 
 /// The first bytes of a zip archive.
 const MAGIC: &[u8; 4] = b"PK\x03\x04";
@@ -51,9 +52,10 @@ pub(crate) fn is_npz(bytes: &[u8]) -> bool {
 pub(crate) fn read(bytes: &[u8], origin: &str, options: &ReadOptions) -> Result<Dataset, Error> {
     let mut archive = Archive::open(bytes, origin, options.max_bytes)?;
     let mut data = if archive.has("indptr") || archive.has("indices") { archive.sparse()? } else { archive.table()? };
-    if !options.unlabelled {
-        let labels = Labels::new(archive.labels(options.label.as_deref(), data.rows())?);
-        data = data.with_labels(labels).map_err(|error| data_error(origin, error))?;
+    if options.answers != AnswerKind::None {
+        let (labels, member) = archive.labels(options.label.as_deref(), data.rows())?;
+        let answers = answers_of(options.answers, labels, &member, |row| row as u64 + 1, || "1".into())?;
+        data = data.with_answers(answers).map_err(|error| data_error(origin, error))?;
     }
     select(data, origin, options)
 }
@@ -165,7 +167,7 @@ impl<'a> Archive<'a> {
         Ok((description, bytes))
     }
 
-    /// The features as a table, all rows of which have the label 0.
+    /// The features as a table, without answers.
     fn table(&mut self) -> Result<Dataset, Error> {
         let Some(name) = self.only(&FEATURES, "the features")? else {
             let help = "save it with numpy.savez(file, X=X, y=y), or a sparse matrix with scipy.sparse.save_npz";
@@ -177,7 +179,7 @@ impl<'a> Archive<'a> {
         if header.columns() == 0 {
             return Err(content(&member, "no columns", "at least one", "give a table with at least one column"));
         }
-        let unlabelled = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+        let unlabelled = ReadOptions { answers: AnswerKind::None, ..ReadOptions::default() };
         let head = Head { origin: &member, names: None, width: header.columns(), is_text: false, named: false };
         header.all_rows(&bytes, &Columns::new(head, &unlabelled)?, &member)
     }
@@ -249,7 +251,7 @@ impl<'a> Archive<'a> {
         let dense = moved.len() as u64 >= rows.saturating_mul(columns).div_ceil(2);
         let made = Matrix::sparse(rows as usize, columns as usize, offsets, sorted, moved);
         made.map(|matrix| if dense { matrix.to_dense() } else { matrix })
-            .and_then(|matrix| Dataset::new(matrix, Labels::new(vec![Label::new("0"); rows as usize])))
+            .map(Dataset::unlabelled)
             .map_err(|error| data_error(self.origin, error))
     }
 
@@ -276,8 +278,8 @@ impl<'a> Archive<'a> {
         bytes.chunks_exact(header.size()).enumerate().map(one).collect()
     }
 
-    /// A label for each row.
-    fn labels(&mut self, asked: Option<&str>, rows: usize) -> Result<Vec<Label>, Error> {
+    /// A label for each row, and what messages call their array.
+    fn labels(&mut self, asked: Option<&str>, rows: usize) -> Result<(Vec<Label>, String), Error> {
         let name = match asked {
             Some(name) if self.has(name) => name,
             Some(name) => {
@@ -307,7 +309,7 @@ impl<'a> Archive<'a> {
             return Err(content(&member, format!("{flat} labels"), format!("{rows}, one a row"), help));
         }
         if let Some(texts) = texts(&description, &bytes) {
-            return Ok(texts.into_iter().map(Label::new).collect());
+            return Ok((texts.into_iter().map(Label::new).collect(), member));
         }
         if matches!(description.kind, Kind::Bytes(_) | Kind::Characters(_)) {
             let help = "save the labels as text or numbers";
@@ -322,7 +324,8 @@ impl<'a> Archive<'a> {
             };
             if value.is_finite() { Ok(Label::new(text)) } else { Err(not_finite(&member, value, row as u64 + 1, "1")) }
         };
-        bytes.chunks_exact(header.size()).enumerate().map(label).collect()
+        let labels = bytes.chunks_exact(header.size()).enumerate().map(label).collect::<Result<_, _>>()?;
+        Ok((labels, member))
     }
 }
 
@@ -395,6 +398,8 @@ pub(crate) struct NpzWriter {
     places: HashMap<String, u32>,
     labels: Vec<Label>,
     codes: Vec<u32>,
+    /// Whether the rows have answers.
+    answered: bool,
 }
 
 impl NpzWriter {
@@ -420,6 +425,7 @@ impl NpzWriter {
             places: HashMap::new(),
             labels: Vec::new(),
             codes: Vec::new(),
+            answered: true,
         })
     }
 
@@ -435,22 +441,24 @@ impl NpzWriter {
                 help: "give all rows the same columns".into(),
             });
         }
+        self.answered = !data.answers().is_none();
         // Texts are filled up with zeros, which are taken off again.
-        if let Some(class) = data.labels().classes().iter().find(|class| class.text().ends_with('\0')) {
+        let labels = as_labels(data);
+        if let Some(class) = labels.classes().iter().find(|class| class.text().ends_with('\0')) {
             return Err(Error::NotWritable {
                 what: format!("the label {} cannot be written as npz", quoted(class.text())),
                 help: "write Parquet or a cache instead, or choose labels that do not end in a zero byte".into(),
             });
         }
-        let mut of_class = Vec::with_capacity(data.labels().classes().len());
-        for class in data.labels().classes() {
+        let mut of_class = Vec::with_capacity(labels.classes().len());
+        for class in labels.classes() {
             let place = *self.places.entry(class.text().into()).or_insert_with(|| {
                 self.labels.push(class.clone());
                 self.labels.len() as u32 - 1
             });
             of_class.push(place);
         }
-        self.codes.extend(data.labels().codes().iter().map(|&code| of_class[code as usize]));
+        self.codes.extend(labels.codes().iter().map(|&code| of_class[code as usize]));
         for row in 0..data.rows() {
             for value in data.matrix().row(row) {
                 self.waiting.write_all(&value.to_le_bytes()).map_err(|error| self.file.write_error(error))?;
@@ -483,10 +491,14 @@ impl NpzWriter {
         let rows = self.rows;
         let (codes, waiting) = (&self.codes, self.waiting.get_mut());
         let mut out = ZipWriter::new(BufWriter::with_capacity(1 << 20, self.file));
+        let answered = self.answered;
         let write = || -> std::io::Result<()> {
             out.start_file("X.npy", stored)?;
             out.write_all(&header("<f8", &format!("({rows}, {columns})")))?;
             std::io::copy(&mut BufReader::with_capacity(1 << 20, waiting), &mut out)?;
+            if !answered {
+                return Ok(());
+            }
             out.start_file("y.npy", stored)?;
             out.write_all(&header(&kind, &format!("({rows},)")))?;
             codes.iter().try_for_each(|&code| out.write_all(&texts[code as usize]))

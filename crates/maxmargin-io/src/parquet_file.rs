@@ -1,8 +1,8 @@
 //! Parquet: a table column by column, in groups of rows.
 //!
 //! Columns of numbers (floats, whole numbers, truth values) are features, and those of texts where they are asked for as categories. One
-//! column is the label, the last unless another is asked for: numbers or texts. A missing value is a fault unless it is said what becomes of it. Written are columns of doubles, and last the label as text,
-//! called `label`; weights and group numbers have no place in it. A file of ours tells in its metadata (`maxmargin.names`:
+//! column is the label, the last unless another is asked for: numbers or texts. A missing value is a fault unless it is said what becomes of it. Written are columns of doubles, and last the label as text or the number to learn as a double,
+//! called `label`, where there is one; weights and group numbers have no place in it. A file of ours tells in its metadata (`maxmargin.names`:
 //! `none`) when the columns' names are only their numbers.
 
 mod pages;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use maxmargin::data::{Dataset, Label, Missing, TableRecipe, Values};
+use maxmargin::data::{Answers, Dataset, Label, Missing, TableRecipe, Values};
 use maxmargin::error::quoted;
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -394,7 +394,7 @@ impl ParquetFile {
                 self.read_labels(column, &schema.column(place), place, rows, batch)?
             }
         };
-        self.chosen.assemble(columns, labels, &self.origin, tally)
+        self.chosen.assemble(columns, labels, (&self.origin, self.done), tally)
     }
 
     /// A column of numbers, NaN where one is missing. Infinite ones are a fault when it is `finite`.
@@ -883,13 +883,14 @@ fn begin(file: AtomicFile, data: &Dataset) -> Result<SerializedFileWriter<Atomic
     while names.contains(&label) {
         label.push('_');
     }
-    names.push(label);
+    if !data.answers().is_none() {
+        names.push(label);
+    }
     let field = |(place, name): (usize, &String)| {
-        let is_label = place == data.columns();
-        let builder =
-            Type::primitive_type_builder(name, if is_label { Physical::BYTE_ARRAY } else { Physical::DOUBLE })
-                .with_repetition(Repetition::REQUIRED);
-        let builder = if is_label { builder.with_logical_type(Some(LogicalType::String)) } else { builder };
+        let is_text = place == data.columns() && data.answers().labels().is_some();
+        let builder = Type::primitive_type_builder(name, if is_text { Physical::BYTE_ARRAY } else { Physical::DOUBLE })
+            .with_repetition(Repetition::REQUIRED);
+        let builder = if is_text { builder.with_logical_type(Some(LogicalType::String)) } else { builder };
         builder.build().map(Arc::new)
     };
     let fault = |error: ParquetError| write_error(&error.to_string());
@@ -925,8 +926,17 @@ fn write_group(
         out.close()?;
     }
     if let Some(mut out) = group.next_column()? {
-        let labels: Vec<ByteArray> = rows.iter().map(|&row| data.labels().get(row).text().into()).collect();
-        out.typed::<ByteArrayType>().write_batch(&labels, None, None)?;
+        match data.answers() {
+            Answers::Classes(labels) => {
+                let labels: Vec<ByteArray> = rows.iter().map(|&row| labels.get(row).text().into()).collect();
+                out.typed::<ByteArrayType>().write_batch(&labels, None, None)?;
+            }
+            Answers::Numbers(numbers) => {
+                let numbers: Vec<f64> = rows.iter().map(|&row| numbers[row]).collect();
+                out.typed::<DoubleType>().write_batch(&numbers, None, None)?;
+            }
+            Answers::None => {}
+        }
         out.close()?;
     }
     group.close()?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use maxmargin::data::{Dataset, Labels, Matrix};
+use maxmargin::data::{AnswerKind, Answers, Dataset, Matrix};
 use maxmargin::error::quoted;
 use memchr::memrchr;
 
@@ -25,6 +25,8 @@ const FIRST_LOOK: usize = 1 << 16;
 pub(crate) struct Parser {
     origin: String,
     pub(crate) kind: Kind,
+    /// What is read of each row beside its columns.
+    answers: AnswerKind,
     /// The columns to keep of LIBSVM text.
     chosen: Option<Vec<String>>,
     /// Whose kernel values LIBSVM text holds, where it does.
@@ -73,11 +75,33 @@ impl Parser {
         };
         let is_libsvm = matches!(kind, Kind::Libsvm(_)) && !options.zero_based;
         let kernel_values = options.kernel_values.filter(|_| is_libsvm);
-        Ok(Parser { origin: origin.into(), kind, chosen, kernel_values, binary })
+        Ok(Parser { origin: origin.into(), kind, answers: options.answers, chosen, kernel_values, binary })
     }
 
     pub(crate) fn origin(&self) -> &str {
         &self.origin
+    }
+
+    /// What is read of each row beside its columns.
+    pub(crate) fn answers(&self) -> AnswerKind {
+        match &self.kind {
+            Kind::Table(table) => table.columns.answers(),
+            Kind::Libsvm(_) => self.answers,
+        }
+    }
+
+    /// Whether each row has a word: the label of LIBSVM text is always read, because all that is no number may be one.
+    pub(crate) fn has_words(&self) -> bool {
+        match self.answers() {
+            AnswerKind::Classes => true,
+            AnswerKind::Numbers => false,
+            AnswerKind::None => matches!(self.kind, Kind::Libsvm(_)),
+        }
+    }
+
+    /// Whether each row has a number of its own.
+    pub(crate) fn has_targets(&self) -> bool {
+        self.answers() == AnswerKind::Numbers
     }
 
     /// The columns to keep of LIBSVM text.
@@ -123,8 +147,8 @@ impl Parser {
     ///
     /// # Errors
     /// When a column that is asked for is not there.
-    pub(crate) fn dataset(&self, matrix: Matrix, labels: Labels, groups: Vec<i64>) -> Result<Dataset, Error> {
-        let data = Dataset::new(matrix, labels)
+    pub(crate) fn dataset(&self, matrix: Matrix, answers: Answers, groups: Vec<i64>) -> Result<Dataset, Error> {
+        let data = Dataset::new(matrix, answers)
             .and_then(|data| if groups.is_empty() { Ok(data) } else { data.with_groups(groups) });
         let data = data.and_then(|data| match &self.kind {
             Kind::Libsvm(_) => Ok(data.with_open_columns()),

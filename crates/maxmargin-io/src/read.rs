@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use maxmargin::data::{Dataset, Missing, TableRecipe};
+use maxmargin::data::{AnswerKind, Dataset, Missing, TableRecipe};
 use maxmargin::error::quoted;
 use maxmargin::{Unattended, Workers};
 
@@ -52,7 +52,7 @@ pub enum Format {
 ///
 /// let options = ReadOptions { label: Some("kind".into()), ..ReadOptions::default() };
 /// let data = read_bytes(b"kind,width\nold,3\nnew,5\n", "table.csv", &options)?;
-/// assert_eq!(data.labels().get(0).text(), "old");
+/// assert_eq!(data.labels()?.get(0).text(), "old");
 /// assert_eq!(data.names(), Some(&["width".to_string()][..]));
 /// # Ok::<(), maxmargin_io::Error>(())
 /// ```
@@ -66,8 +66,9 @@ pub struct ReadOptions {
     pub kernel_values: Option<KernelValues>,
     /// The label column of a CSV file, by name or by number counted from 1; `None` takes the last.
     pub label: Option<String>,
-    /// A CSV file without a label column: all columns are features, and each row gets the label `0`.
-    pub unlabelled: bool,
+    /// What is read of each row beside its columns. Without answers, all columns of a table are features, and the labels of other formats are
+    /// left aside.
+    pub answers: AnswerKind,
     /// Whether the first row of a CSV file names the columns; `None` finds it by content.
     pub header: Option<bool>,
     /// The columns of a table of which one column is made for each of their values, named `column=value`.
@@ -407,15 +408,10 @@ impl<'a> Reader<'a> {
         let go_on = || poll(self.control, &done, total, origin);
         let (data, tally) = read_all(cutter, &parser, expected, self.workers.unwrap_or(&alone), &go_on)?;
         Ok(match &parser.kind {
-            Kind::Table(table) => ReadData {
-                data,
-                labelled: table.columns.label.is_some(),
-                recipe: Some(table.columns.recipe()),
-                remarks: Remarks::new(&tally, &table.columns),
-            },
-            Kind::Libsvm(_) => {
-                ReadData { data, labelled: !self.options.unlabelled, recipe: None, remarks: Remarks::default() }
+            Kind::Table(table) => {
+                ReadData { data, recipe: Some(table.columns.recipe()), remarks: Remarks::new(&tally, &table.columns) }
             }
+            Kind::Libsvm(_) => ReadData { data, recipe: None, remarks: Remarks::default() },
         })
     }
 }

@@ -115,12 +115,17 @@ impl Remarks {
 pub struct ReadData {
     /// The rows.
     pub data: Dataset,
-    /// Whether the labels are the file's; without a label column all are 0.
-    pub labelled: bool,
     /// How raw columns became numbers; `None` where the file is no table of raw columns (LIBSVM text, npz, a cache).
     pub recipe: Option<TableRecipe>,
     /// What was done to cells on the way.
     pub remarks: Remarks,
+}
+
+impl ReadData {
+    /// Whether the rows have answers to compare a model's with.
+    pub fn labelled(&self) -> bool {
+        !self.data.answers().is_none()
+    }
 }
 
 #[cfg(test)]

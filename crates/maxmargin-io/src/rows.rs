@@ -72,6 +72,8 @@ pub(crate) struct Rows {
     /// The number of each row's label among the words.
     pub(crate) codes: Vec<u32>,
     pub(crate) words: Words,
+    /// The number of each row, where numbers are asked for; then there are no codes.
+    pub(crate) targets: Vec<f64>,
     pub(crate) groups: Vec<i64>,
     /// How many columns there are, at least.
     pub(crate) columns: u64,
@@ -100,13 +102,28 @@ pub(crate) struct First {
 impl Rows {
     /// Forgets the rows, but not the memory.
     pub(crate) fn clear(&mut self) {
-        let Rows { ends, indices, values, codes, words, groups, columns, filled, lines, first, fault, tally, marks: _ } =
-            self;
+        let Rows {
+            ends,
+            indices,
+            values,
+            codes,
+            words,
+            targets,
+            groups,
+            columns,
+            filled,
+            lines,
+            first,
+            fault,
+            tally,
+            marks: _,
+        } = self;
         ends.clear();
         indices.clear();
         values.clear();
         codes.clear();
         words.clear();
+        targets.clear();
         groups.clear();
         tally.clear();
         (*columns, *filled, *lines) = (0, 0, 0);

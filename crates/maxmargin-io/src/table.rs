@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use maxmargin::data::Missing;
+use maxmargin::data::{AnswerKind, Missing};
 use maxmargin::error::quoted;
 
 use crate::block::{Block, Cutter, check_text};
@@ -18,6 +18,7 @@ use crate::cells::{BLANKS, Record, Span, cell_start, skip_empty_lines};
 use crate::columns::{Columns, Head, Kind, flag_name, is_by_number};
 use crate::compressed::without_compression;
 use crate::error::Error;
+use crate::libsvm::{TARGET_HELP, target};
 use crate::number::number;
 use crate::read::{Categorical, ReadOptions, content, no_rows};
 use crate::rows::{Fault, Place, Rows, short_form};
@@ -78,6 +79,12 @@ enum Role {
     Nothing,
     Label,
     Feature(usize),
+}
+
+/// What the cell of the label column says.
+enum Answer<'r> {
+    Label(&'r str),
+    Target(f64),
 }
 
 /// A table whose columns are known.
@@ -218,7 +225,7 @@ impl Table {
         check_closed(second.as_ref().and_then(|(_, span)| span.open))?;
         let second = second.map(|(record, _)| record);
         let width = first.len();
-        if !(width >= 2 || options.unlabelled || options.recipe.is_some()) {
+        if !(width >= 2 || options.answers == AnswerKind::None || options.recipe.is_some()) {
             let Place { line, column } = Place::new(&block, start);
             return Err(Error::OneColumn { path: origin.into(), line, column });
         }
@@ -240,10 +247,10 @@ impl Table {
         if header {
             table.names = table.read_names(&block, start, &first).map_err(syntax)?;
         }
-        let label = match (&options.label, options.unlabelled) {
-            (_, true) => None,
-            (Some(name), false) => table.head().find_one(name),
-            (None, false) => Some(width - 1),
+        let label = match (&options.label, options.answers) {
+            (_, AnswerKind::None) => None,
+            (Some(name), _) => table.head().find_one(name),
+            (None, _) => Some(width - 1),
         };
         let is_named = |(place, cell): (usize, &str)| Some(place) != label && !cell.trim().is_empty();
         table.is_named = header && first.iter().enumerate().any(is_named);
@@ -454,21 +461,28 @@ impl Table {
         if at < text.len() && !matches!(padded[at], b'\n' | b'\r') {
             return None;
         }
-        let code = match label {
-            None if self.columns.label.is_none() => rows.words.code("0"),
+        match label {
+            None if self.columns.label.is_none() => {}
             None => return None,
-            Some((cell, end)) => match short_form(&padded[cell..end]).and_then(|short| rows.words.known(short)) {
-                Some(code) => code,
-                None => {
-                    let label = text[cell..end].trim();
-                    if is_missing(label) {
-                        return None;
+            Some((cell, end)) if self.columns.answers() == AnswerKind::Numbers => {
+                let plain = number(padded, cell, is_end).map(|(target, _)| target + 0.0);
+                rows.targets.push(plain.or_else(|| target(text[cell..end].trim()))?);
+            }
+            Some((cell, end)) => {
+                let known = short_form(&padded[cell..end]).and_then(|short| rows.words.known(short));
+                let code = match known {
+                    Some(code) => code,
+                    None => {
+                        let label = text[cell..end].trim();
+                        if is_missing(label) {
+                            return None;
+                        }
+                        rows.words.code(label)
                     }
-                    rows.words.code(label)
-                }
-            },
-        };
-        rows.codes.push(code);
+                };
+                rows.codes.push(code);
+            }
+        }
         rows.filled += filled;
         rows.ends.push(rows.values.len() as u64);
         Some(at)
@@ -534,20 +548,38 @@ impl Table {
             column += width;
         }
         rows.ends.push(rows.values.len() as u64);
-        let code = rows.words.code(label);
-        rows.codes.push(code);
+        match label {
+            Some(Answer::Label(label)) => {
+                let code = rows.words.code(label);
+                rows.codes.push(code);
+            }
+            Some(Answer::Target(target)) => rows.targets.push(target),
+            None => {}
+        }
         Ok(())
     }
 
-    fn read_label<'r>(&self, block: &Block, start: usize, record: &'r Record) -> Result<&'r str, Fault> {
-        let Some(place) = self.columns.label else { return Ok("0") };
+    fn read_label<'r>(&self, block: &Block, start: usize, record: &'r Record) -> Result<Option<Answer<'r>>, Fault> {
+        let Some(place) = self.columns.label else { return Ok(None) };
         let text = record.get(place).unwrap_or_default().trim();
         if is_missing(text) {
             let found = format!("{} in {}", missing(text), self.describe(place));
             let help = "fill the label in, or leave such rows out with --missing drop";
             return Err(self.fault(block, start, place, found, "a label", help));
         }
-        Ok(text)
+        if self.columns.answers() != AnswerKind::Numbers {
+            return Ok(Some(Answer::Label(text)));
+        }
+        let with_point = (self.decimal_comma && has_decimal_comma(text))
+            .then(|| text.replacen(',', ".", 1))
+            .and_then(|text| target(&text));
+        match with_point.or_else(|| target(text)) {
+            Some(target) => Ok(Some(Answer::Target(target))),
+            None => {
+                let found = format!("{} in {}", quoted(text), self.describe(place));
+                Err(self.fault(block, start, place, found, "a number to learn", TARGET_HELP))
+            }
+        }
     }
 
     #[cold]
@@ -743,7 +775,8 @@ fn has_header(first: &Record, second: Option<&Record>, options: &ReadOptions) ->
     }
     let number = options.label.as_ref().and_then(|number| number.parse::<usize>().ok());
     let own = options.recipe.as_ref().and_then(|recipe| recipe.label.as_ref()).map(|label| label.place);
-    let label = (!options.unlabelled).then(|| own.unwrap_or(number.unwrap_or(first.len()).wrapping_sub(1)));
+    let has_label = options.answers != AnswerKind::None;
+    let label = has_label.then(|| own.unwrap_or(number.unwrap_or(first.len()).wrapping_sub(1)));
     if label.and_then(|label| first.get(label)).is_some_and(|cell| cell.trim() == "label") {
         return true;
     }
@@ -778,7 +811,7 @@ mod tests {
     }
 
     fn labels(data: &Dataset) -> Vec<&str> {
-        (0..data.rows()).map(|row| data.labels().get(row).text()).collect()
+        (0..data.rows()).map(|row| data.labels().unwrap().get(row).text()).collect()
     }
 
     #[test]
@@ -824,9 +857,9 @@ mod tests {
 
     #[test]
     fn data_without_labels_keep_all_columns() {
-        let options = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+        let options = ReadOptions { answers: AnswerKind::None, ..ReadOptions::default() };
         let data = read_named("x\n1\n2\n", "t.csv", &options);
-        assert_eq!((names(&data), labels(&data), data.columns()), (vec!["x"], vec!["0", "0"], 1));
+        assert_eq!((names(&data), data.answers().is_none(), data.columns()), (vec!["x"], true, 1));
     }
 
     #[test]

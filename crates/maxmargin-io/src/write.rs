@@ -1,9 +1,10 @@
 //! From a [`Dataset`] to bytes. What is written reads back as the same numbers, bit for bit, and the same labels.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 
-use maxmargin::data::{Dataset, Label};
+use maxmargin::data::{Answers, Dataset, Label, Labels};
 use maxmargin::error::quoted;
 
 use crate::error::Error;
@@ -24,9 +25,9 @@ pub fn write_libsvm(data: &Dataset, out: &mut impl Write) -> Result<(), Error> {
 
 /// Rows of LIBSVM text; the first ones tell the number of columns.
 pub(crate) fn libsvm_rows(data: &Dataset, out: &mut impl Write, first: bool) -> Result<(), Error> {
-    let matrix = data.matrix();
-    let first_label = data.labels().codes().first().filter(|_| first);
-    for (code, class) in data.labels().classes().iter().enumerate() {
+    let (matrix, labels) = (data.matrix(), as_labels(data));
+    let first_label = labels.codes().first().filter(|_| first);
+    for (code, class) in labels.classes().iter().enumerate() {
         let text = written(class);
         // The first word of a file must not look like the beginning of another one; and without columns, a comma like CSV.
         let is_separated = |text: &str| text.contains([',', ';']) || text.contains(char::is_whitespace);
@@ -49,7 +50,7 @@ pub(crate) fn libsvm_rows(data: &Dataset, out: &mut impl Write, first: bool) -> 
     let mut line = String::new();
     for row in 0..data.rows() {
         line.clear();
-        line.push_str(written(data.labels().get(row)));
+        line.push_str(written(labels.get(row)));
         if let Some(groups) = data.groups() {
             line.push_str(&format!(" qid:{}", groups[row]));
         }
@@ -69,7 +70,7 @@ pub(crate) fn libsvm_rows(data: &Dataset, out: &mut impl Write, first: bool) -> 
     Ok(())
 }
 
-/// Writes CSV with commas: a header where the columns have names, a row a line, the label last and called `label`.
+/// Writes CSV with commas: a header where the columns have names, a row a line, the answer last and called `label`, where there is one.
 ///
 /// Weights and group numbers have no place in it and are left out. Where the first label is the text `label`, that row would
 /// read as a header, so one of empty names is written before it.
@@ -89,7 +90,8 @@ pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool, separa
             help: "write LIBSVM text, which has rows of only a label".into(),
         });
     }
-    for class in data.labels().classes() {
+    let labels = (!data.answers().is_none()).then(|| as_labels(data));
+    for class in labels.iter().flat_map(|labels| labels.classes()) {
         let text = written(class);
         if is_missing(text) || text.trim() != text || text.contains('\0') {
             return Err(Error::NotWritable {
@@ -108,7 +110,7 @@ pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool, separa
     }
     let mut line = String::new();
     // Without a header, a first row labelled `label` would be taken for one. Names that are empty are none.
-    let needs_header = data.rows() > 0 && data.labels().get(0).text() == "label";
+    let needs_header = data.rows() > 0 && labels.as_ref().is_some_and(|labels| labels.get(0).text() == "label");
     if first && (data.names().is_some() || needs_header) {
         let none = vec![String::new(); if data.names().is_some() { 0 } else { data.columns() }];
         let names = data.names().unwrap_or(&none);
@@ -124,7 +126,10 @@ pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool, separa
         while names.contains(&label) {
             label.push('_');
         }
-        push_cell(&mut line, &label, '\n');
+        match labels {
+            Some(_) => push_cell(&mut line, &label, '\n'),
+            None => end_line(&mut line),
+        }
         out.write_all(line.as_bytes())?;
     }
     for row in 0..data.rows() {
@@ -132,10 +137,25 @@ pub(crate) fn csv_rows(data: &Dataset, out: &mut impl Write, first: bool, separa
         for value in data.matrix().row(row) {
             push(&mut line, format_args!("{}{separator}", Shortest(value)));
         }
-        push_cell(&mut line, written(data.labels().get(row)), '\n');
+        match &labels {
+            Some(labels) => push_cell(&mut line, written(labels.get(row)), '\n'),
+            None => end_line(&mut line),
+        }
         out.write_all(line.as_bytes())?;
     }
     Ok(())
+}
+
+/// The answers as labels: a number by its shortest spelling, and `0` for each row where there are none.
+pub(crate) fn as_labels(data: &Dataset) -> Cow<'_, Labels> {
+    match data.answers() {
+        Answers::Classes(labels) => Cow::Borrowed(labels),
+        Answers::Numbers(numbers) => {
+            let spelled = |&number: &f64| Label::new(Shortest(number + 0.0).to_string());
+            Cow::Owned(Labels::new(numbers.iter().map(spelled)))
+        }
+        Answers::None => Cow::Owned(Labels::from_spellings([Label::new("0")], vec![0; data.rows()])),
+    }
 }
 
 /// A label's text; blanks around a number are no part of the label.
@@ -158,6 +178,12 @@ fn is_misleading(word: &str) -> bool {
     magic.iter().any(|magic| word.starts_with(magic))
 }
 
+/// Puts the end of a line in the place of its last separator.
+fn end_line(line: &mut String) {
+    line.pop();
+    line.push('\n');
+}
+
 /// Appends a cell, in quotes where it needs them.
 fn push_cell(line: &mut String, text: &str, end: char) {
     if text.is_empty() || text.contains([',', ';', '\t', '|', '"', '\n', '\r']) {
@@ -175,7 +201,7 @@ fn push_quoted(line: &mut String, text: &str, end: char) {
 }
 
 /// A number in the fewest digits that read back as the same number, with an exponent where that is shorter to read.
-struct Shortest(f64);
+pub(crate) struct Shortest(pub(crate) f64);
 
 impl fmt::Display for Shortest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -192,7 +218,7 @@ impl fmt::Display for Shortest {
 mod tests {
     use super::*;
     use crate::read::{ReadOptions, read_bytes};
-    use maxmargin::data::{Labels, Matrix};
+    use maxmargin::data::Matrix;
 
     fn data(columns: usize, values: &[f64], labels: &[&str]) -> Dataset {
         let matrix = Matrix::dense(labels.len(), columns, values.to_vec()).unwrap();

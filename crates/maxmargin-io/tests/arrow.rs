@@ -56,7 +56,7 @@ fn read(bytes: &[u8]) -> Result<Dataset, Error> {
 }
 
 fn texts(data: &Dataset) -> Vec<String> {
-    (0..data.rows()).map(|row| data.labels().get(row).text().to_string()).collect()
+    (0..data.rows()).map(|row| data.labels().unwrap().get(row).text().to_string()).collect()
 }
 
 #[test]

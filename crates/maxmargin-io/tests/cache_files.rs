@@ -21,7 +21,7 @@ fn shown(data: &Dataset) -> String {
         data.matrix().visit(row, |column, value| entries.push((column, value.to_bits())));
         entries
     };
-    let rows: Vec<_> = (0..data.rows()).map(|row| (bits(row), data.labels().get(row).text())).collect();
+    let rows: Vec<_> = (0..data.rows()).map(|row| (bits(row), data.labels().unwrap().get(row).text())).collect();
     format!(
         "{:?} {:?} {:?} {:?} {:?} {} {}",
         rows,
@@ -70,7 +70,7 @@ fn a_block_is_read_alone_and_knows_the_columns_of_the_file() {
     write(&path, 36 * 40, std::slice::from_ref(&iris));
     let file = CacheFile::open(&path).unwrap();
     assert_eq!((file.blocks(), file.rows(), file.columns(), file.entries()), (4, 150, 4, 600));
-    assert_eq!(file.classes(), iris.labels().classes());
+    assert_eq!(file.classes(), iris.labels().unwrap().classes());
     let rows: Vec<usize> = (0..4).map(|block| file.block_rows(block)).collect();
     assert_eq!(rows, [40, 40, 40, 30]);
     assert_eq!(shown(&file.read_block(2).unwrap()), shown(&slice(&iris, 80, 120)));

@@ -15,7 +15,8 @@ use maxmargin_io::{
 /// Iris with the labels 3, −2 and 10, in the order of its classes, or with numbers.
 fn iris(labels: [&str; 3]) -> Dataset {
     let iris = embedded("iris").unwrap();
-    let texts = iris.labels().codes().iter().map(|&code| Label::new(labels[code as usize])).collect::<Vec<_>>();
+    let texts =
+        iris.labels().unwrap().codes().iter().map(|&code| Label::new(labels[code as usize])).collect::<Vec<_>>();
     Dataset::new(iris.matrix().clone(), Labels::new(texts)).unwrap()
 }
 
@@ -95,7 +96,7 @@ fn a_table_of_kernel_values_goes_to_libsvms_file_and_back() {
     let rows: Vec<Vec<f64>> = (0..points.rows()).step_by(3).map(|row| points.matrix().row(row)).collect();
     let dot = |a: &Vec<f64>, b: &Vec<f64>| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let values: Vec<f64> = rows.iter().flat_map(|a| rows.iter().map(move |b| dot(a, b))).collect();
-    let labels = Labels::new((0..points.rows()).step_by(3).map(|row| points.labels().get(row).clone()));
+    let labels = Labels::new((0..points.rows()).step_by(3).map(|row| points.labels().unwrap().get(row).clone()));
     let table = Dataset::new(Matrix::dense(50, 50, values).unwrap(), labels).unwrap().with_open_columns();
     let model = fit(&table, TrainingParams { kernel: KernelParams::Precomputed, ..TrainingParams::default() });
     for order in [None, Some(vec![2, 0, 1])] {
@@ -219,7 +220,7 @@ fn decision_values_are_those_that_the_programs_gave_themselves() {
         for (row, theirs) in theirs.into_iter().enumerate() {
             let near = |(a, b): (f64, &f64)| (a - b).abs() <= 1e-10;
             assert!(ours(theirs).into_iter().zip(found.decision_values(row)).all(near), "row {row}");
-            assert_eq!(model.label(found.codes()[row]), data.labels().get(row));
+            assert_eq!(model.label(found.codes()[row]), data.labels().unwrap().get(row));
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use maxmargin::data::{Dataset, Label, Labels, Matrix, embedded};
+use maxmargin::data::{AnswerKind, Dataset, Label, Labels, Matrix, embedded};
 use maxmargin_io::{Blocks, DataWriter, Error, Format, ReadOptions, read_bytes, read_path};
 
 const FORMATS: [(Format, &str); 8] = [
@@ -36,7 +36,7 @@ fn write(path: &Path, format: Format, parts: &[Dataset]) -> Result<Vec<&'static 
 
 fn rows(data: &Dataset) -> Vec<(Vec<u64>, String)> {
     let row = |row| data.matrix().row(row).into_iter().map(|value| (value + 0.0).to_bits()).collect();
-    (0..data.rows()).map(|k| (row(k), data.labels().get(k).text().to_string())).collect()
+    (0..data.rows()).map(|k| (row(k), data.labels().unwrap().get(k).text().to_string())).collect()
 }
 
 #[test]
@@ -143,34 +143,34 @@ fn the_label_and_the_columns_are_chosen_by_name_or_number() {
     write(&arrow, Format::Arrow, &[embedded("iris").unwrap()]).unwrap();
     write(&npy, Format::Npy, std::slice::from_ref(&data)).unwrap();
     write(&parquet, Format::Parquet, &[embedded("iris").unwrap()]).unwrap();
-    let options = |label: Option<&str>, columns: Option<&[&str]>, unlabelled: bool| ReadOptions {
+    let options = |label: Option<&str>, columns: Option<&[&str]>, answers: AnswerKind| ReadOptions {
         label: label.map(String::from),
         columns: columns.map(|columns| columns.iter().map(|&name| name.into()).collect()),
-        unlabelled,
+        answers,
         ..ReadOptions::default()
     };
-    let found = read_path(&npy, &options(Some("1"), None, false)).unwrap();
-    assert_eq!((found.labels().get(0).text(), found.matrix().row(0)), ("0.1", vec![-1e300, 5e-324, -1.0]));
-    let found = read_path(&npy, &options(None, Some(&["3", "1"]), false)).unwrap();
+    let found = read_path(&npy, &options(Some("1"), None, AnswerKind::Classes)).unwrap();
+    assert_eq!((found.labels().unwrap().get(0).text(), found.matrix().row(0)), ("0.1", vec![-1e300, 5e-324, -1.0]));
+    let found = read_path(&npy, &options(None, Some(&["3", "1"]), AnswerKind::Classes)).unwrap();
     assert_eq!(
         (found.names().unwrap(), found.matrix().row(0)),
         (&["3".to_string(), "1".into()][..], vec![5e-324, 0.1])
     );
-    assert_eq!(read_path(&npy, &options(None, None, true)).unwrap().columns(), 4);
+    assert_eq!(read_path(&npy, &options(None, None, AnswerKind::None)).unwrap().columns(), 4);
     for table in [&parquet, &arrow] {
-        let found = read_path(table, &options(None, Some(&["petal_width"]), false)).unwrap();
-        assert_eq!((found.columns(), found.labels().get(0).text()), (1, "setosa"));
-        let found = read_path(table, &options(Some("petal_width"), Some(&["1"]), false)).unwrap();
-        assert_eq!((found.matrix().row(0), found.labels().get(0).text()), (vec![5.1], "0.2"));
+        let found = read_path(table, &options(None, Some(&["petal_width"]), AnswerKind::Classes)).unwrap();
+        assert_eq!((found.columns(), found.labels().unwrap().get(0).text()), (1, "setosa"));
+        let found = read_path(table, &options(Some("petal_width"), Some(&["1"]), AnswerKind::Classes)).unwrap();
+        assert_eq!((found.matrix().row(0), found.labels().unwrap().get(0).text()), (vec![5.1], "0.2"));
     }
     for (path, options, what) in [
-        (&npy, options(Some("9"), None, false), "there is no column \"9\""),
-        (&npy, options(None, Some(&["1", "1"]), false), "asked for twice"),
-        (&npy, options(None, Some(&["4"]), false), "is the label and also"),
-        (&parquet, options(Some("colour"), None, false), "there is no column \"colour\""),
-        (&parquet, options(Some("1"), None, false), "found texts in column \"label\""),
-        (&arrow, options(Some("colour"), None, false), "there is no column \"colour\""),
-        (&arrow, options(Some("1"), None, false), "found texts in column \"label\""),
+        (&npy, options(Some("9"), None, AnswerKind::Classes), "there is no column \"9\""),
+        (&npy, options(None, Some(&["1", "1"]), AnswerKind::Classes), "asked for twice"),
+        (&npy, options(None, Some(&["4"]), AnswerKind::Classes), "is the label and also"),
+        (&parquet, options(Some("colour"), None, AnswerKind::Classes), "there is no column \"colour\""),
+        (&parquet, options(Some("1"), None, AnswerKind::Classes), "found texts in column \"label\""),
+        (&arrow, options(Some("colour"), None, AnswerKind::Classes), "there is no column \"colour\""),
+        (&arrow, options(Some("1"), None, AnswerKind::Classes), "found texts in column \"label\""),
     ] {
         let error = read_path(path, &options).unwrap_err();
         assert!(error.to_string().contains(what), "{error}");
@@ -225,5 +225,5 @@ fn damaged_parquet_files_are_refused_or_read_and_never_more() {
 #[test]
 fn text_that_begins_like_a_parquet_file_is_text() {
     let data = read_bytes(b"PAR1 1:2\nb 1:3\n", "t", &ReadOptions::default()).unwrap();
-    assert_eq!(data.labels().get(0).text(), "PAR1");
+    assert_eq!(data.labels().unwrap().get(0).text(), "PAR1");
 }

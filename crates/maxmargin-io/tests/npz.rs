@@ -3,7 +3,7 @@
 
 use std::io::{Cursor, Write};
 
-use maxmargin::data::{Dataset, Matrix};
+use maxmargin::data::{AnswerKind, Dataset, Matrix};
 use maxmargin_io::{DataWriter, Error, Format, ReadOptions, read_bytes, read_path};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -64,7 +64,7 @@ fn read(bytes: &[u8]) -> Result<Dataset, Error> {
 }
 
 fn texts(data: &Dataset) -> Vec<String> {
-    (0..data.rows()).map(|row| data.labels().get(row).text().to_string()).collect()
+    (0..data.rows()).map(|row| data.labels().unwrap().get(row).text().to_string()).collect()
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn files_of_numpy_and_scipy_read_as_they_are() {
     let data = read(include_bytes!("peers/scipy_with_y.npz")).unwrap();
     assert!((0..4).all(|row| data.matrix().row(row) == rows[row]));
     assert_eq!(texts(&data), ["1", "-1", "1", "2"]);
-    let unlabelled = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+    let unlabelled = ReadOptions { answers: AnswerKind::None, ..ReadOptions::default() };
     let data = read_bytes(include_bytes!("peers/scipy_csr.npz"), "t.npz", &unlabelled).unwrap();
     assert!(matches!(data.matrix(), Matrix::Sparse(_)));
     assert_eq!((data.columns(), data.matrix().row(0)), (5, vec![0.0, 0.0, 2.5, 0.0, 0.0]));

@@ -129,7 +129,8 @@ fn check(data: &Dataset) -> Result<usize, String> {
             return Err(format!("{ending}: {} x {}", found.rows(), found.columns()));
         }
         for row in 0..data.rows() {
-            let [own, other] = [data, &found].map(|data| (data.matrix().row(row), data.labels().get(row).clone()));
+            let [own, other] =
+                [data, &found].map(|data| (data.matrix().row(row), data.labels().unwrap().get(row).clone()));
             // Spellings of a number are one label.
             let same = own.1.number().is_some() || own.1.text() == other.1.text();
             if own != other || !same {

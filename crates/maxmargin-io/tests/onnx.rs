@@ -171,7 +171,8 @@ impl File {
 /// Iris with labels of our own.
 fn iris(labels: [&str; 3]) -> Dataset {
     let iris = embedded("iris").unwrap();
-    let texts = iris.labels().codes().iter().map(|&code| Label::new(labels[code as usize])).collect::<Vec<_>>();
+    let texts =
+        iris.labels().unwrap().codes().iter().map(|&code| Label::new(labels[code as usize])).collect::<Vec<_>>();
     Dataset::new(iris.matrix().clone(), Labels::new(texts)).unwrap()
 }
 
@@ -316,7 +317,7 @@ fn logistic_loss_has_probabilities() {
     ] {
         let file = File::of(&fit(data, logistic(multiclass)));
         assert_eq!(file.kinds().last().unwrap(), last);
-        let classes = data.labels().classes().len() as i64;
+        let classes = data.labels().unwrap().classes().len() as i64;
         assert_eq!(file.values(12)[2], ("probabilities".to_string(), 1, Some(classes)));
     }
     assert_eq!(File::of(&fit(&three, logistic(Some(Multiclass::OneVsOne)))).values(12).len(), 2);

@@ -1,6 +1,6 @@
 //! What holds for every file and every data set: no bytes make the reader panic, and what is written reads back.
 
-use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::data::{AnswerKind, Dataset, Label, Labels, Matrix};
 use maxmargin_io::{
     Categorical, Error, Format, KernelValues, ReadOptions, Reader, read_bytes, write_csv, write_libsvm,
 };
@@ -9,13 +9,14 @@ use proptest::prelude::*;
 
 /// Two data sets are the same: shape, numbers, labels as written, group numbers and names.
 fn same(a: &Dataset, b: &Dataset) -> Result<(), String> {
-    let texts =
-        |data: &Dataset| data.labels().classes().iter().map(|label| label.text().to_string()).collect::<Vec<_>>();
+    let texts = |data: &Dataset| {
+        data.labels().unwrap().classes().iter().map(|label| label.text().to_string()).collect::<Vec<_>>()
+    };
     if (a.rows(), a.columns()) != (b.rows(), b.columns()) {
         return Err(format!("{} x {} and {} x {}", a.rows(), a.columns(), b.rows(), b.columns()));
     }
-    if (texts(a), a.labels().codes()) != (texts(b), b.labels().codes()) {
-        return Err(format!("labels {:?} and {:?}", a.labels(), b.labels()));
+    if (texts(a), a.labels().unwrap().codes()) != (texts(b), b.labels().unwrap().codes()) {
+        return Err(format!("labels {:?} and {:?}", a.labels().unwrap(), b.labels().unwrap()));
     }
     if (a.groups(), a.names()) != (b.groups(), b.names()) {
         return Err(format!("{:?} {:?} and {:?} {:?}", a.groups(), a.names(), b.groups(), b.names()));
@@ -30,18 +31,22 @@ fn options() -> impl Strategy<Value = ReadOptions> {
     let names = || prop_oneof![Just("1"), Just("2"), Just("0"), Just("a"), Just("b")].prop_map(String::from);
     (
         prop_oneof![Just(None), Just(Some(Format::Libsvm)), Just(Some(Format::Csv))],
-        any::<(bool, bool, bool)>(),
+        (
+            any::<bool>(),
+            prop_oneof![Just(AnswerKind::Classes), Just(AnswerKind::Numbers), Just(AnswerKind::None)],
+            any::<bool>(),
+        ),
         proptest::option::of(any::<bool>()),
         proptest::option::of(names()),
         proptest::option::weighted(0.2, vec(names(), 0..3)),
         proptest::option::weighted(0.3, prop_oneof![Just(KernelValues::Training), Just(KernelValues::New)]),
     )
-        .prop_map(|(format, (zero_based, unlabelled, categorical), header, label, columns, kernel_values)| {
+        .prop_map(|(format, (zero_based, answers, categorical), header, label, columns, kernel_values)| {
             ReadOptions {
                 format,
                 zero_based,
                 label,
-                unlabelled,
+                answers,
                 header,
                 categorical: if categorical { Categorical::Words } else { Categorical::None },
                 columns,
@@ -137,7 +142,7 @@ proptest! {
                 for place in 0..block.data.rows() {
                     let (mut own, all) = (block.data.matrix().row(place), whole.matrix().row(row));
                     own.resize(all.len(), 0.0);
-                    prop_assert_eq!((own, block.data.labels().get(place)), (all, whole.labels().get(row)));
+                    prop_assert_eq!((own, block.data.labels().unwrap().get(place)), (all, whole.labels().unwrap().get(row)));
                     row += 1;
                 }
                 prop_assert_eq!(block.data.names(), whole.names());
@@ -153,7 +158,7 @@ proptest! {
             None => data,
         };
         // Labels with commas and no column at all are taken for CSV.
-        if data.columns() == 0 && data.labels().classes().iter().any(|label| label.text().contains(',')) {
+        if data.columns() == 0 && data.labels().unwrap().classes().iter().any(|label| label.text().contains(',')) {
             return Ok(());
         }
         let options = ReadOptions { format: Some(Format::Libsvm), ..ReadOptions::default() };
@@ -168,12 +173,12 @@ proptest! {
     ) {
         // Words that say that a value is missing are no labels: writing refuses them.
         let missing = |label: &Label| ["nan", "null"].contains(&label.text());
-        if data.labels().classes().iter().any(missing) {
+        if data.labels().unwrap().classes().iter().any(missing) {
             return Ok(());
         }
         // Names that repeat are left out; columns get numbers for names when the first row would read as a header.
         let numbers = || (1..=data.columns()).map(|column| column.to_string()).collect::<Vec<_>>();
-        let numbered = (data.labels().get(0).text() == "label").then(numbers);
+        let numbered = (data.labels().unwrap().get(0).text() == "label").then(numbers);
         let with_names = |names: Vec<String>| data.clone().with_names(names[..data.columns()].to_vec()).ok();
         let named = names.and_then(with_names).or_else(|| numbered.and_then(with_names));
         let data = named.unwrap_or(data);

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use maxmargin::Workers;
-use maxmargin::data::{Dataset, Matrix, Missing, Values};
+use maxmargin::data::{AnswerKind, Dataset, Matrix, Missing, Values};
 use maxmargin_io::{
     Blocks, Categorical, DataWriter, Error, Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader,
     read_bytes, read_path,
@@ -21,12 +21,12 @@ fn bits(data: &Dataset) -> String {
         Matrix::Dense(dense) => format!("dense {:?}", numbers(dense.values())),
         Matrix::Sparse(csr) => format!("sparse {:?} {:?} {:?}", csr.offsets(), csr.indices(), numbers(csr.values())),
     };
-    let classes: Vec<&str> = data.labels().classes().iter().map(|label| label.text()).collect();
+    let classes: Vec<&str> = data.labels().unwrap().classes().iter().map(|label| label.text()).collect();
     format!(
         "{} x {} {matrix} {classes:?} {:?} {:?} {:?} {}",
         data.rows(),
         data.columns(),
-        data.labels().codes(),
+        data.labels().unwrap().codes(),
         data.groups(),
         data.names(),
         data.has_open_columns()
@@ -54,7 +54,7 @@ fn joined(reader: Reader<'_>, text: &[u8], origin: &str) -> Result<Joined, Error
         columns = block.data.columns();
         for row in 0..block.data.rows() {
             rows.push(block.data.matrix().row(row).into_iter().map(f64::to_bits).collect::<Vec<_>>());
-            labels.push(block.data.labels().get(row).text().to_string());
+            labels.push(block.data.labels().unwrap().get(row).text().to_string());
         }
         groups.extend(block.data.groups().unwrap_or_default());
     }
@@ -141,7 +141,7 @@ fn all_options() -> Vec<ReadOptions> {
         ReadOptions { categorical: Categorical::Named(vec!["1".into()]), missing: Missing::Mean, ..plain() },
         ReadOptions { exclude: vec!["1-2".into()], ..plain() },
         ReadOptions { format: Some(Format::Libsvm), columns: Some(vec!["2".into(), "1".into()]), ..plain() },
-        ReadOptions { format: Some(Format::Csv), unlabelled: true, ..plain() },
+        ReadOptions { format: Some(Format::Csv), answers: AnswerKind::None, ..plain() },
     ]
 }
 
@@ -176,7 +176,7 @@ proptest! {
                     for row in 0..data.rows() {
                         let bits: Vec<u64> = data.matrix().row(row).into_iter().map(f64::to_bits).collect();
                         prop_assert_eq!(&bits, &rows[row]);
-                        let label = data.labels().get(row);
+                        let label = data.labels().unwrap().get(row);
                         prop_assert_eq!(label, &maxmargin::data::Label::new(labels[row].as_str()));
                     }
                 }
@@ -443,7 +443,7 @@ fn compressed_data_are_the_same_in_one_piece_or_joined_by_name_file_or_stream() 
         }
         // CSV by its name, which its only column would not tell; and words made columns, for which it is read twice.
         let table = compress(b"a\n1\n2\n");
-        let unlabelled = ReadOptions { unlabelled: true, ..ReadOptions::default() };
+        let unlabelled = ReadOptions { answers: AnswerKind::None, ..ReadOptions::default() };
         assert_eq!(read_bytes(&table, &format!("d.csv.{ending}"), &unlabelled).unwrap().rows(), 2, "{ending}");
         let words = compress(b"a,b\nred,1\nblue,2\n");
         let categorical = ReadOptions { categorical: Categorical::Words, header: Some(true), ..ReadOptions::default() };

@@ -49,12 +49,12 @@ fn clouds(rows: usize, columns: usize, classes: usize, density: f64, mut seed: u
 /// Some of the labels turned.
 fn turned(data: Dataset, share: f64, mut seed: u64) -> Dataset {
     let mut label = |row: usize| {
-        let text = data.labels().get(row).text();
+        let text = data.labels().unwrap().get(row).text();
         let turn = (number(&mut seed) + 1.0) * 0.5 < share;
         Label::new(if (text == "+1") != turn { "+1" } else { "-1" })
     };
     let labels = Labels::new((0..data.rows()).map(&mut label).collect::<Vec<_>>());
-    data.clone().with_labels(labels).unwrap()
+    data.clone().with_answers(labels).unwrap()
 }
 
 fn sparse(data: &Dataset) -> Dataset {

@@ -120,11 +120,11 @@ fn a_titanic_like_table_is_read_by_its_recipe_in_any_order_and_form() {
     let other = "Port,Fare,Age,Sex,Survived\nQ,8.1,NA,male,0\nX,1,2,female,1\n";
     let found = read(other, &apply).unwrap();
     assert_eq!(rows(&found.data), [[0.0, 1.0, 35.0, 8.1, 0.0, 1.0, 0.0], [1.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0]]);
-    assert!(found.labelled);
-    assert_eq!(found.data.labels().get(0).text(), "0");
+    assert!(found.labelled());
+    assert_eq!(found.data.labels().unwrap().get(0).text(), "0");
     assert_eq!((&found.remarks.unseen[0].column[..], found.remarks.unseen[0].cells), ("Port", 1));
     let unlabelled = read("Port,Fare,Age,Sex\nQ,8.1,3,male\n", &apply).unwrap();
-    assert!(!unlabelled.labelled && unlabelled.data.rows() == 1);
+    assert!(!unlabelled.labelled() && unlabelled.data.rows() == 1);
     let error = read("Port,Fare,Age\nQ,8.1,3\n", &apply).unwrap_err();
     assert!(error.to_string().contains("there is no column \"Sex\", which the model needs"), "{error}");
 }
@@ -147,7 +147,7 @@ fn words_of_an_old_model_are_read_without_a_recipe_of_its_own() {
     let recipe = TableRecipe::of_words(&names(&["colour=blue", "colour=red", "size"])).unwrap();
     let apply = ReadOptions { recipe: Some(Arc::new(recipe)), ..plain() };
     let found = read("size,colour,y\n3,red,p\n", &apply).unwrap().data;
-    assert_eq!((rows(&found), found.labels().get(0).text()), (vec![vec![0.0, 1.0, 3.0]], "p"));
+    assert_eq!((rows(&found), found.labels().unwrap().get(0).text()), (vec![vec![0.0, 1.0, 3.0]], "p"));
 }
 
 #[test]

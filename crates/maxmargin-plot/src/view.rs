@@ -314,7 +314,7 @@ fn rows_of_data(model: &Model, data: &Dataset, pairings: &[Pairing], workers: &W
     let classes = match model.task() {
         // All rows are of the one class, whatever their labels are.
         Task::OneClass { .. } | Task::Svdd { .. } => vec![Some(1); data.rows()],
-        _ => model.codes(data.labels()),
+        _ => model.codes(data),
     };
     let predicted = values
         .chunks(pairings.len())

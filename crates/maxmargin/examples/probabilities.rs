@@ -5,11 +5,11 @@ use maxmargin::{Error, Svc, embedded, stratified_split};
 /// Fits, predicts, and checks what came out.
 pub fn main() -> Result<(), Error> {
     let iris = embedded("iris").expect("a data set of the library");
-    let (train, test) = stratified_split(iris.labels(), 0.2, 1)?;
+    let (train, test) = stratified_split(iris.labels()?, 0.2, 1)?;
     let (train, test) = (iris.select_rows(&train), iris.select_rows(&test));
 
     let model = Svc::rbf().standardised().probabilities().fit(&train)?;
-    println!("accuracy: {:.3}", model.score(&test, test.labels())?);
+    println!("accuracy: {:.3}", model.score(&test, test.labels()?)?);
     println!("classes: {:?}", model.classes());
 
     let probabilities = model.probabilities(&test)?;

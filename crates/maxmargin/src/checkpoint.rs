@@ -9,6 +9,7 @@ use crate::model::Machine;
 use crate::problem::{MarginProblem, Task};
 use crate::recipe::Pairing;
 use crate::solver::{Snapshot, SolverKind, Start};
+use crate::workers::Workers;
 
 /// A control that may keep where a training is.
 ///
@@ -122,8 +123,14 @@ impl FromIterator<(u64, f64)> for ByRow {
 
 impl Checkpoint {
     /// Checks that the states are those of these machines, trained on this data.
-    pub(crate) fn check(&self, data: &Dataset, fingerprint: &str, pairings: &[Pairing]) -> Result<(), Error> {
-        if self.fingerprint != fingerprint {
+    pub(crate) fn check(
+        &self,
+        data: &Dataset,
+        fingerprint: &str,
+        pairings: &[Pairing],
+        workers: &Workers,
+    ) -> Result<(), Error> {
+        if self.fingerprint != fingerprint && !data.has_fingerprint(&self.fingerprint, workers) {
             return Err(Error::Data {
                 what: "the checkpoint was made from other data".into(),
                 help:

@@ -236,7 +236,7 @@ fn a_model_that_is_no_better_than_a_guess_is_told() {
     let model = fit(&numbers, TrainingParams { task, ..TrainingParams::default() });
     let found = of_fit(&model, &numbers);
     assert!(matches!(found[..], [Finding::NoBetterThanMean { r_squared }] if r_squared <= 0.0), "{found:?}");
-    let strange = data.clone().with_labels(Labels::new((0..60).map(|row| Label::new(["a", "x"][row % 2])))).unwrap();
+    let strange = data.clone().with_answers(Labels::new((0..60).map(|row| Label::new(["a", "x"][row % 2])))).unwrap();
     let model = fit(&data, TrainingParams::default());
     let found = of_fit(&model, &strange);
     assert!(found.contains(&Finding::UnknownLabels { count: 30, row: 1 }), "{found:?}");

@@ -99,7 +99,7 @@ impl Problem {
 fn generated(name: &str, rows: usize, seed: u64, turned: f64) -> Points {
     let data = generate(name, rows, seed).unwrap();
     let mut generator = Pcg64::seed_from_u64(seed);
-    let sign = |row: usize| if data.labels().get(row).text() == "+1" { 1.0 } else { -1.0 };
+    let sign = |row: usize| if data.labels().unwrap().get(row).text() == "+1" { 1.0 } else { -1.0 };
     let signs = (0..rows).map(|row| if generator.random::<f64>() < turned { -sign(row) } else { sign(row) }).collect();
     ((0..rows).map(|row| data.matrix().row(row)).collect(), signs)
 }
@@ -452,8 +452,7 @@ fn noisy_curve(rows: usize, seed: u64) -> Dataset {
     let points: Vec<f64> = (0..2 * rows).map(|_| generator.random_range(-2.0..2.0)).collect();
     let target = |x: &[f64]| (2.0 * x[0]).sin() + x[1] * x[1] + 0.4 * normal(&mut generator);
     let targets: Vec<f64> = points.chunks(2).map(target).collect();
-    let labels = Labels::new(targets.iter().map(|target| Label::new(target.to_string())));
-    Dataset::new(Matrix::dense(rows, 2, points).unwrap(), labels).unwrap()
+    Dataset::new(Matrix::dense(rows, 2, points).unwrap(), targets).unwrap()
 }
 
 #[test]
@@ -561,5 +560,5 @@ fn values_shared_between_machines_change_no_bit() {
 
 fn training_errors(model: &Model, data: &Dataset) -> usize {
     let predictions = model.predict(data, &Workers::none()).unwrap();
-    predictions.codes().iter().zip(data.labels().codes()).filter(|(found, code)| found != code).count()
+    predictions.codes().iter().zip(data.labels().unwrap().codes()).filter(|(found, code)| found != code).count()
 }

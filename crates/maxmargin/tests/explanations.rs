@@ -37,7 +37,7 @@ fn random(seed: u64, rows: usize, columns: usize, classes: usize) -> Dataset {
 }
 
 fn sparse(data: &Dataset) -> Dataset {
-    Dataset::new(data.matrix().to_sparse(), data.labels().clone()).unwrap()
+    Dataset::new(data.matrix().to_sparse(), data.labels().unwrap().clone()).unwrap()
 }
 
 /// Models of every task, kernel and way to tell classes apart.
@@ -185,15 +185,14 @@ fn the_ellipse_of_e3_is_explained_as_by_hand() {
 fn the_distance_to_a_ball_is_that_of_the_plane() {
     let corners = [[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]];
     let values: Vec<f64> = corners.iter().flatten().copied().collect();
-    let labels = Labels::new((0..4).map(|_| Label::new("1")));
-    let data = Dataset::new(Matrix::dense(4, 2, values).unwrap(), labels.clone()).unwrap();
+    let data = Dataset::unlabelled(Matrix::dense(4, 2, values).unwrap());
     let settings = Settings { tolerance: Some(1e-10), ..Settings::default() };
     // No row may lie outside, so the ball is that around (1, 1) through the corners. The kernel ⟨x, z⟩ + 1 has the same distances.
     let kernel = KernelParams::Polynomial { gamma: Gamma::Value(1.0), coef0: 1.0, degree: 1 };
     let task = Task::Svdd { nu: 0.1 };
     let model = fit(&data, TrainingParams { task, kernel, settings, ..TrainingParams::default() });
     let matrix = Matrix::dense(4, 2, vec![1.0, 1.0, 4.0, 5.0, 1.0, 2.0, 2.0, 2.0]).unwrap();
-    let new = Dataset::new(matrix, labels).unwrap();
+    let new = Dataset::unlabelled(matrix);
     let radius = 2f64.sqrt();
     for (row, expected) in [radius, 5.0 - radius, radius - 1.0, 0.0].into_iter().enumerate() {
         let found = explain(&model, &new, row, EVERYTHING).reasons[0].distance.unwrap();

@@ -4,7 +4,7 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, ZeroConeT};
 use maxmargin::certificate::Certificate;
-use maxmargin::data::{Dataset, Label, Labels, Matrix, embedded, generate};
+use maxmargin::data::{Answers, Dataset, Label, Labels, Matrix, embedded, generate};
 use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::problem::{Bias, Loss, Task};
 use maxmargin::solver::SolverKind;
@@ -72,8 +72,12 @@ fn random(seed: u64) -> Case {
 impl Case {
     fn data(&self) -> Dataset {
         let matrix = Matrix::dense(self.rows.len(), self.rows[0].len(), self.rows.concat()).unwrap();
-        let labels = Labels::new(self.targets.iter().map(|target| Label::new(target.to_string())));
-        Dataset::new(matrix, labels).unwrap().with_weights(self.weights.clone()).unwrap()
+        let answers = match self.kind {
+            Kind::Classes { .. } => Labels::new(self.targets.iter().map(|sign| Label::new(sign.to_string()))).into(),
+            Kind::Tube { .. } | Kind::NuTube { .. } => Answers::Numbers(self.targets.clone()),
+            Kind::One { .. } => Answers::None,
+        };
+        Dataset::new(matrix, answers).unwrap().with_weights(self.weights.clone()).unwrap()
     }
 
     fn params(&self, solver: SolverKind) -> TrainingParams {
@@ -315,16 +319,16 @@ fn many_rows_agree_between_the_solvers_and_for_any_number_of_threads() {
     let rows: Vec<f64> = (0..2 * 1500).map(|_| generator.random_range(-2.0..2.0)).collect();
     let targets: Vec<f64> =
         rows.chunks(2).map(|x| (2.0 * x[0]).sin() + 0.2 * x[1] + 0.1 * generator.random_range(-1.0..1.0)).collect();
-    let numbers = Labels::new(targets.iter().map(|target| Label::new(target.to_string())));
     let signs = Labels::new(targets.iter().map(|target| Label::new(if *target > 0.2 { "1" } else { "-1" })));
+    let (numbers, signs) = (Answers::Numbers(targets), Answers::Classes(signs));
     let matrix = Matrix::dense(1500, 2, rows).unwrap();
-    for (task, penalty, labels) in [
+    for (task, penalty, answers) in [
         (Task::Regression { epsilon: 0.05 }, Penalty::C(3.0), &numbers),
         (Task::NuRegression { nu: 0.3 }, Penalty::C(3.0), &numbers),
-        (Task::OneClass { nu: 0.2 }, Penalty::C(1.0), &signs),
+        (Task::OneClass { nu: 0.2 }, Penalty::C(1.0), &Answers::None),
         (Task::Classification, Penalty::Nu(0.2), &signs),
     ] {
-        let data = Dataset::new(matrix.clone(), labels.clone()).unwrap();
+        let data = Dataset::new(matrix.clone(), answers.clone()).unwrap();
         let params = |solver: SolverKind| TrainingParams {
             task,
             penalty,
@@ -362,7 +366,7 @@ fn a_ball_holds_all_but_the_share_nu_and_is_the_smallest() {
         let (count, nu) = (generator.random_range(10..60), generator.random_range(0.03..0.9));
         let rows: Vec<f64> = (0..2 * count).map(|_| generator.random_range(-1.0..1.5)).collect();
         let matrix = Matrix::dense(count, 2, rows.clone()).unwrap();
-        let data = Dataset::new(matrix, Labels::new((0..count).map(|_| Label::new("any")))).unwrap();
+        let data = Dataset::unlabelled(matrix);
         let kernel =
             |i: usize, j: usize| (0.7 * (rows[2 * i] * rows[2 * j] + rows[2 * i + 1] * rows[2 * j + 1]) + 1.0).powi(2);
         let mut params = TrainingParams {
@@ -431,8 +435,7 @@ fn a_row_of_weight_k_is_k_copies_for_a_ball_too() {
         let rows: Vec<f64> = (0..2 * count).map(|_| generator.random_range(-1.0..1.5)).collect();
         let weights: Vec<f64> = (0..count).map(|i| if i < 2 { 1.0 } else { [1.0, 2.0, 0.0, 3.0][i % 4] }).collect();
         let copies: Vec<usize> = (0..count).flat_map(|i| vec![i; weights[i] as usize]).collect();
-        let labels = Labels::new((0..count).map(|_| Label::new("any")));
-        let data = Dataset::new(Matrix::dense(count, 2, rows).unwrap(), labels).unwrap();
+        let data = Dataset::unlabelled(Matrix::dense(count, 2, rows).unwrap());
         let weighted = data.clone().with_weights(weights).unwrap();
         let mut params = TrainingParams {
             task: Task::Svdd { nu: generator.random_range(0.1..0.8) },

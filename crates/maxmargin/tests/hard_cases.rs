@@ -155,7 +155,7 @@ fn a_constant_column() {
     let mut values: Vec<f64> = Vec::new();
     let base = plain();
     (0..24).for_each(|row| values.extend([&base.matrix().row(row)[..], &[7.0, 0.0]].concat()));
-    let data = Dataset::new(Matrix::dense(24, 4, values).unwrap(), base.labels().clone()).unwrap();
+    let data = Dataset::new(Matrix::dense(24, 4, values).unwrap(), base.labels().unwrap().clone()).unwrap();
     for kernel in kernels() {
         assert!(survive("constant", &data, &kernel, Penalty::C(1.0)) > 0);
     }

@@ -170,7 +170,7 @@ fn a_point_that_stays_outside_of_the_margin_may_move() {
             numbers[2 * row] += 0.3 * weights[1];
             numbers[2 * row + 1] -= 0.3 * weights[0];
             let matrix = Matrix::dense(40, 2, numbers).unwrap();
-            fit(&Dataset::new(matrix, data.labels().clone()).unwrap(), &params)
+            fit(&Dataset::new(matrix, data.labels().unwrap().clone()).unwrap(), &params)
         };
         let apart = difference(&decisions(&change(2.0), &data), &values);
         assert!(apart < 1e-7, "seed {seed}: {apart:e}");
@@ -187,7 +187,7 @@ fn the_kernel_and_the_explicit_lifted_form_agree() {
             (0.5 + seed as f64 / 10.0, [1.0, 0.0, 0.5][seed as usize % 3], 2 + seed as u32 % 2);
         let data = classes(seed, 30, 2, 1.0);
         let map = Monomials::new(2, degree, gamma, coef0).unwrap();
-        let lifted = Dataset::new(lift(&map, data.matrix()).unwrap(), data.labels().clone()).unwrap();
+        let lifted = Dataset::new(lift(&map, data.matrix()).unwrap(), data.labels().unwrap().clone()).unwrap();
         let kernel = KernelParams::Polynomial { gamma: Gamma::Value(gamma), coef0, degree };
         for (loss, bias) in [(Loss::Hinge, Bias::Explicit), (Loss::Squared, Bias::None)] {
             let settings = Settings { tolerance: Some(1e-8), ..Settings::default() };
@@ -258,7 +258,7 @@ fn single_precision_storage_of_the_same_numbers_gives_the_same_bits() {
     let coarse = classes(5, 40, 3, 1.5);
     let singles: Vec<f32> = (0..40).flat_map(|row| coarse.matrix().row(row)).map(|value| value as f32).collect();
     let doubles: Vec<f64> = singles.iter().map(|&value| f64::from(value)).collect();
-    let with = |matrix: Matrix| Dataset::new(matrix, coarse.labels().clone()).unwrap();
+    let with = |matrix: Matrix| Dataset::new(matrix, coarse.labels().unwrap().clone()).unwrap();
     let single = with(Matrix::dense(40, 3, singles).unwrap());
     let double = with(Matrix::dense(40, 3, doubles).unwrap());
     for params in settings_of_all_solvers() {

@@ -129,12 +129,12 @@ fn eliminate(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
 /// Linear discriminant analysis as the textbook has it: x′S⁻¹m_k − ½ m_k′S⁻¹m_k + log π_k, with the covariance of each class shrunk
 /// by a part, or as Ledoit and Wolf say after standardising the columns of the class.
 fn textbook_lda(data: &Dataset, shrinkage: Shrinkage) -> Vec<(Vec<f64>, f64)> {
-    let (columns, count) = (data.columns(), data.labels().classes().len());
+    let (columns, count) = (data.columns(), data.labels().unwrap().classes().len());
     let mut pooled = vec![vec![0.0; columns]; columns];
     let (mut means, mut priors) = (Vec::new(), Vec::new());
     for class in 0..count {
         let rows: Vec<Vec<f64>> = (0..data.rows())
-            .filter(|&row| data.labels().codes()[row] as usize == class)
+            .filter(|&row| data.labels().unwrap().codes()[row] as usize == class)
             .map(|row| data.matrix().row(row))
             .collect();
         let n = rows.len() as f64;
@@ -301,7 +301,7 @@ fn the_wide_projection_is_that_of_the_columns() {
     let wide = classes(21, 30, 3, 5);
     let copies: Vec<usize> = (0..42).map(|row| row % 21).collect();
     let tall = wide.select_rows(&copies);
-    let codes = |data: &Dataset| data.labels().codes().iter().map(|&code| code as usize).collect::<Vec<_>>();
+    let codes = |data: &Dataset| data.labels().unwrap().codes().iter().map(|&code| code as usize).collect::<Vec<_>>();
     for matrix in [wide.matrix().clone(), wide.matrix().to_sparse()] {
         let one = lda_projection(&matrix, &codes(&wide), 3, 0.25).unwrap();
         let other = lda_projection(tall.matrix(), &codes(&tall), 3, 0.25).unwrap();
@@ -341,7 +341,7 @@ fn softmax_oracle(data: &Dataset, functions: &[(Vec<f64>, f64)], bias: Bias, c: 
     }
     for row in 0..data.rows() {
         let cost = c * data.weights().map_or(1.0, |weights| weights[row]);
-        let (x, own) = (data.matrix().row(row), data.labels().codes()[row] as usize);
+        let (x, own) = (data.matrix().row(row), data.labels().unwrap().codes()[row] as usize);
         let f: Vec<f64> = functions.iter().map(|(w, b)| dot(w, &x) + b).collect();
         let sum: f64 = f.iter().map(|f| f.exp()).sum();
         objective += cost * (sum.ln() - f[own]);
@@ -437,8 +437,8 @@ fn softmax_without_a_penalty_diverges_on_separable_data_and_converges_on_others(
 
 /// The optimum of Crammer and Singer's dual by a general solver: min ½ Σ_k ‖Σ_i α_ik x_i‖² + Σ_{k≠y} α_ik.
 fn crammer_singer_oracle(data: &Dataset, bias: Bias, c: f64) -> f64 {
-    let (n, count) = (data.rows(), data.labels().classes().len());
-    let (size, codes) = (n * count, data.labels().codes());
+    let (n, count) = (data.rows(), data.labels().unwrap().classes().len());
+    let (size, codes) = (n * count, data.labels().unwrap().codes());
     let folded = if bias == Bias::Folded { 1.0 } else { 0.0 };
     let gram = |i: usize, j: usize| dot(&data.matrix().row(i), &data.matrix().row(j)) + folded;
     let (mut starts, mut rows, mut values) = (vec![0], vec![], vec![]);

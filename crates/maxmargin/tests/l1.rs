@@ -475,7 +475,7 @@ fn several_classes_are_told_apart_in_pairs_and_one_by_one() {
                 .unwrap()
                 .codes()
                 .iter()
-                .zip(iris.labels().codes())
+                .zip(iris.labels().unwrap().codes())
                 .filter(|(found, label)| found != label)
                 .count();
             assert!(wrong <= 10, "{multiclass:?} {loss:?}: {wrong}");

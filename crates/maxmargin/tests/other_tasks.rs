@@ -61,9 +61,8 @@ impl Case {
 
     fn data(&self, sparse: bool) -> Dataset {
         let matrix = Matrix::dense(self.rows.len(), self.rows[0].len(), self.rows.concat()).unwrap();
-        let labels = Labels::new(self.targets.iter().map(|target| Label::new(target.to_string())));
         let matrix = if sparse { matrix.to_sparse() } else { matrix };
-        Dataset::new(matrix, labels).unwrap().with_weights(self.weights.clone()).unwrap()
+        Dataset::new(matrix, self.targets.clone()).unwrap().with_weights(self.weights.clone()).unwrap()
     }
 
     fn params(&self, solver: Option<SolverKind>, gap: f64) -> TrainingParams {
@@ -290,8 +289,8 @@ fn sparse_rows_give_the_optimum_of_dense_ones_and_threads_change_no_bit() {
 #[test]
 fn a_line_is_found_through_points_that_lie_on_it() {
     let rows: Vec<f64> = (0..50).map(f64::from).collect();
-    let labels = Labels::new(rows.iter().map(|x| Label::new((3.0 * x - 7.0).to_string())));
-    let data = Dataset::new(Matrix::dense(50, 1, rows).unwrap(), labels).unwrap();
+    let targets: Vec<f64> = rows.iter().map(|x| 3.0 * x - 7.0).collect();
+    let data = Dataset::new(Matrix::dense(50, 1, rows).unwrap(), targets).unwrap();
     for loss in [Loss::Hinge, Loss::Squared] {
         let params = TrainingParams {
             task: Task::Regression { epsilon: 0.0 },
@@ -316,8 +315,7 @@ fn of_one_class_at_most_a_share_of_nu_is_outside_and_at_least_that_share_support
         let mut generator = Pcg64::seed_from_u64(seed);
         let (rows, nu) = (200, generator.random_range(0.05..0.6));
         let values: Vec<f64> = (0..2 * rows).map(|_| generator.random_range(0.5..3.0)).collect();
-        let labels = Labels::new((0..rows).map(|_| Label::new("whatever")));
-        let data = Dataset::new(Matrix::dense(rows, 2, values).unwrap(), labels).unwrap();
+        let data = Dataset::unlabelled(Matrix::dense(rows, 2, values).unwrap());
         let params = TrainingParams {
             task: Task::OneClass { nu },
             settings: Settings { gap: Some(1e-10), ..Settings::default() },
@@ -398,7 +396,7 @@ fn what_is_no_problem_is_refused_with_the_reason() {
         assert_eq!(said(params), message);
     }
     let words = Labels::new((0..case.rows.len()).map(|i| Label::new(if i == 1 { "tall" } else { "1.5" })));
-    let error = fit(&case.data(false).with_labels(words).unwrap(), regression(), 1).unwrap_err();
+    let error = fit(&case.data(false).with_answers(words).unwrap(), regression(), 1).unwrap_err();
     assert_eq!(error.to_string(), "the label \"tall\" of row 2 is not a number");
     let absent = case.data(false).with_weights(vec![0.0; case.rows.len()]).unwrap();
     assert_eq!(fit(&absent, regression(), 1).unwrap_err().to_string(), "there are no rows");

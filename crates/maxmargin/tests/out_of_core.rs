@@ -67,7 +67,7 @@ fn assert_optimal(fitted: &FittedBlocks, data: &Dataset, reference: &Model, gap:
         assert!((own.primal - other.primal).abs() <= most, "{what}: {} {}", own.primal, other.primal);
     }
     let predictions = model.predict(data, &Workers::none()).unwrap();
-    let wrong = predictions.codes().iter().zip(model.codes(data.labels())).filter(|(a, b)| Some(**a) != *b).count();
+    let wrong = predictions.codes().iter().zip(model.codes(&data)).filter(|(a, b)| Some(**a) != *b).count();
     assert_eq!(fitted.training_errors, Some(wrong), "{what}");
 }
 
@@ -249,7 +249,7 @@ fn a_model_to_begin_at_saves_passes() {
 fn rows_sorted_by_their_label_take_longer_and_end_at_the_same_optimum() {
     let data = generate::blobs(300, 1.0, 6).unwrap();
     let mut order: Vec<usize> = (0..300).collect();
-    order.sort_by_key(|&row| data.labels().codes()[row]);
+    order.sort_by_key(|&row| data.labels().unwrap().codes()[row]);
     let sorted = data.select_rows(&order);
     let reference = in_memory(&sorted, params(Loss::Hinge, Bias::Explicit, 1e-6));
     let fitted = fit(&BlocksInMemory::cut(&sorted, 30).unwrap(), params(Loss::Hinge, Bias::Explicit, 1e-3));
@@ -268,7 +268,7 @@ fn too_little_memory_and_one_class_are_refused_with_a_way_out() {
     assert!(error.to_string().contains("the coefficients of 1000 rows"), "{error}");
     assert!(error.help().contains("or learn from rows as they come, by sgd"), "{}", error.help());
 
-    let one = data.select_rows(&(0..1000).filter(|&row| data.labels().codes()[row] == 0).collect::<Vec<_>>());
+    let one = data.select_rows(&(0..1000).filter(|&row| data.labels().unwrap().codes()[row] == 0).collect::<Vec<_>>());
     let refused = params(Loss::Hinge, Bias::None, 1e-3).check().unwrap().fit_blocks(
         &BlocksInMemory::cut(&one, 100).unwrap(),
         None,

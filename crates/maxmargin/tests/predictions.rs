@@ -29,7 +29,7 @@ fn data(seed: u64, rows: usize, columns: usize, classes: usize, density: f64, on
 }
 
 fn sparse(data: &Dataset) -> Dataset {
-    Dataset::new(data.matrix().to_sparse(), data.labels().clone()).unwrap()
+    Dataset::new(data.matrix().to_sparse(), data.labels().unwrap().clone()).unwrap()
 }
 
 fn fit(data: &Dataset, kernel: KernelParams, multiclass: Multiclass, bias: Bias) -> Model {

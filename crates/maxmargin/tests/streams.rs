@@ -49,7 +49,7 @@ fn all_params() -> Vec<StreamParams> {
 
 /// (ST.1) of a model's first machine.
 fn objective(data: &Dataset, weights: &[f64], bias: f64, params: &StreamParams) -> f64 {
-    let sign = |row: usize| if data.labels().codes()[row] == 1 { 1.0 } else { -1.0 };
+    let sign = |row: usize| if data.labels().unwrap().codes()[row] == 1 { 1.0 } else { -1.0 };
     let losses = (0..data.rows()).map(|row| params.loss.value(sign(row) * (data.matrix().dot(row, weights) + bias)));
     let norm: f64 = weights.iter().map(|w| w * w).sum();
     let folded = if params.bias == Bias::Folded { bias * bias } else { 0.0 };
@@ -65,7 +65,7 @@ fn a_few_passes_come_near_the_exact_optimum_for_every_loss_and_bias() {
             [x[0] + 1.0, 0.5 * x[1], 0.3]
         })
         .collect();
-    let data = Dataset::new(Matrix::dense(1000, 3, shifted).unwrap(), data.labels().clone()).unwrap();
+    let data = Dataset::new(Matrix::dense(1000, 3, shifted).unwrap(), data.labels().unwrap().clone()).unwrap();
     for loss in [Loss::Hinge, Loss::Squared, Loss::Logistic] {
         for bias in [Bias::Explicit, Bias::Folded, Bias::None] {
             let params = StreamParams { loss, bias, lambda: 1e-2, ..StreamParams::default() };
@@ -110,7 +110,7 @@ fn the_same_bits_come_out_however_the_rows_are_cut_and_stored() {
     for params in all_params() {
         let learner = |blocks: &[Dataset]| {
             let mut learner =
-                StreamParams { classes: data.labels().classes().to_vec(), ..params.clone() }.check().unwrap();
+                StreamParams { classes: data.labels().unwrap().classes().to_vec(), ..params.clone() }.check().unwrap();
             for _ in 0..2 {
                 blocks.iter().for_each(|block| learner.learn(block).unwrap());
                 learner.end_pass();
@@ -191,7 +191,7 @@ fn a_block_that_was_learnt_in_part_goes_on_in_the_middle_and_other_rows_are_noti
 #[test]
 fn a_row_of_weight_0_is_absent() {
     let data = mixed(&embedded("iris").unwrap());
-    let classes = data.labels().classes().to_vec();
+    let classes = data.labels().unwrap().classes().to_vec();
     let params = StreamParams { classes, hold_out: Some(4), batch: 3, ..StreamParams::default() };
     let mut without = params.clone().check().unwrap();
     without.learn(&data.select_rows(&(0..150).filter(|row| row % 3 != 1).collect::<Vec<_>>())).unwrap();
@@ -206,12 +206,12 @@ fn a_row_of_weight_0_is_absent() {
 fn columns_may_grow_and_begin_at_0() {
     let data = mixed(&generate("blobs", 300, 1).unwrap());
     let matrix = data.matrix().to_sparse();
-    let data = Dataset::new(matrix, data.labels().clone()).unwrap();
+    let data = Dataset::new(matrix, data.labels().unwrap().clone()).unwrap();
     // The first hundred rows know nothing of the second column.
     let rows: Vec<usize> = (0..100).collect();
     let narrow = data.matrix().select_rows(&rows).select_columns(&[Some(0)]);
     let padded = narrow.select_columns(&[Some(0), None]);
-    let labels = data.labels().select(&rows);
+    let labels = data.labels().unwrap().select(&rows);
     let rest = slice(&data, 100, 300);
     let learn = |first: Matrix| {
         let mut learner = StreamParams::default().check().unwrap();
@@ -263,7 +263,7 @@ fn one_row_far_longer_than_all_others_does_no_lasting_harm() {
         learner.learn(&data.clone().with_matrix(far.clone()).unwrap()).unwrap();
         let model = learner.model(Stop::IterationLimit).unwrap();
         let predictions = model.predict(&data, &Workers::none()).unwrap();
-        let wrong = predictions.codes().iter().zip(data.labels().codes()).filter(|(a, b)| a != b).count();
+        let wrong = predictions.codes().iter().zip(data.labels().unwrap().codes()).filter(|(a, b)| a != b).count();
         assert!(wrong < 60, "{}: {wrong} of 2000 wrong", loss.name());
     }
 }
@@ -277,7 +277,7 @@ fn what_does_not_fit_is_refused_with_the_way_out() {
     };
     let fresh = || StreamParams::default().check().unwrap();
     let setosa = data.find_label("setosa").unwrap();
-    let same: Vec<usize> = (0..150).filter(|&row| *data.labels().get(row) == setosa).collect();
+    let same: Vec<usize> = (0..150).filter(|&row| *data.labels().unwrap().get(row) == setosa).collect();
     refused(fresh().learn(&data.select_rows(&same)), "have no other label than \"setosa\"", "declare the labels");
     let mut learner = fresh();
     learner.learn(&data.select_rows(&(0..150).filter(|row| !same.contains(row)).collect::<Vec<_>>())).unwrap();
@@ -361,7 +361,8 @@ proptest! {
 #[test]
 fn a_stream_that_begins_at_a_model_steps_as_after_its_rows_and_forgets_it_slowly() {
     let data = mixed(&generate("blobs", 4000, 3).unwrap());
-    let params = StreamParams { classes: data.labels().classes().to_vec(), lambda: 1e-3, ..StreamParams::default() };
+    let params =
+        StreamParams { classes: data.labels().unwrap().classes().to_vec(), lambda: 1e-3, ..StreamParams::default() };
     let mut before = params.clone().check().unwrap();
     before.learn(&slice(&data, 0, 3000)).unwrap();
     let model = before.model(Stop::IterationLimit).unwrap();

@@ -19,7 +19,7 @@ fn suspects(model: &Model, data: &Dataset) -> Suspects {
 
 /// The data with the label of each 20th row changed to the next class.
 fn flipped(data: &Dataset) -> (Dataset, Vec<usize>) {
-    let labels = data.labels();
+    let labels = data.labels().unwrap();
     let classes = labels.classes().len();
     let rows: Vec<usize> = (0..data.rows()).filter(|row| row % 20 == 7).collect();
     let of_row = |row: usize| {
@@ -27,7 +27,7 @@ fn flipped(data: &Dataset) -> (Dataset, Vec<usize>) {
         labels.classes()[if row % 20 == 7 { (code + 1) % classes } else { code }].clone()
     };
     let changed = Labels::new((0..data.rows()).map(of_row));
-    (data.clone().with_labels(changed).unwrap(), rows)
+    (data.clone().with_answers(changed).unwrap(), rows)
 }
 
 /// How many of the changed rows are among the first suspects, as many as were changed.
@@ -92,9 +92,8 @@ fn other_data_has_suspects_but_no_alpha() {
 #[test]
 fn of_a_regression_the_row_with_the_largest_residual_comes_first() {
     let target = |row: usize| if row == 11 { 60.0 } else { 2.0 * row as f64 };
-    let labels = Labels::new((0..17).map(|row| Label::new(target(row).to_string())));
     let matrix = Matrix::dense(17, 1, (0..17).map(f64::from).collect::<Vec<f64>>()).unwrap();
-    let data = Dataset::new(matrix, labels).unwrap();
+    let data = Dataset::new(matrix, (0..17).map(target).collect::<Vec<f64>>()).unwrap();
     for task in [Task::Regression { epsilon: 0.5 }, Task::NuRegression { nu: 0.3 }] {
         let model = fit(&data, TrainingParams { task, ..TrainingParams::default() });
         let found = suspects(&model, &data);
@@ -113,8 +112,7 @@ fn of_one_class_the_outliers_come_first() {
         values.extend([angle.cos() * 0.5, angle.sin() * 0.5]);
     }
     values.extend([9.0, 9.0]);
-    let labels = Labels::new((0..41).map(|_| Label::new("1")));
-    let data = Dataset::new(Matrix::dense(41, 2, values).unwrap(), labels).unwrap();
+    let data = Dataset::unlabelled(Matrix::dense(41, 2, values).unwrap());
     let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.5) };
     for task in [Task::OneClass { nu: 0.1 }, Task::Svdd { nu: 0.1 }] {
         let model = fit(&data, TrainingParams { task, kernel: kernel.clone(), ..TrainingParams::default() });
@@ -128,11 +126,11 @@ fn of_one_class_the_outliers_come_first() {
 fn labels_that_the_model_does_not_know_are_counted_or_refused() {
     let data = embedded("e2").unwrap();
     let model = fit(&data, TrainingParams::default());
-    let label = |row: usize| Label::new(if row < 3 { "other" } else { data.labels().get(row).text() });
-    let mixed = data.clone().with_labels(Labels::new((0..18).map(label))).unwrap();
+    let label = |row: usize| Label::new(if row < 3 { "other" } else { data.labels().unwrap().get(row).text() });
+    let mixed = data.clone().with_answers(Labels::new((0..18).map(label))).unwrap();
     let found = suspects(&model, &mixed);
     assert_eq!((found.rows, found.unknown), (15, 3));
-    let strange = data.with_labels(Labels::new((0..18).map(|row| Label::new(format!("l{}", row % 2))))).unwrap();
+    let strange = data.with_answers(Labels::new((0..18).map(|row| Label::new(format!("l{}", row % 2))))).unwrap();
     let error = model.suspects(&strange, &Workers::none()).unwrap_err();
     assert_eq!(error.to_string(), "the model knows none of the data's labels");
 }

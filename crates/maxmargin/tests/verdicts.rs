@@ -33,8 +33,7 @@ fn numbers(seed: u64, scale: f64) -> Dataset {
         data.matrix().visit(row, |column, value| if column == 0 { a = value } else { b = value });
         scale * (a - 0.3 * b + 0.2 * (7.0 * a).sin())
     };
-    let labels = Labels::new((0..data.rows()).map(|row| Label::new(target(row).to_string())));
-    Dataset::new(data.matrix().clone(), labels).unwrap()
+    Dataset::new(data.matrix().clone(), (0..data.rows()).map(target).collect::<Vec<f64>>()).unwrap()
 }
 
 /// Iterations after which a solver that is asked for by name may end: `smo` would take millions.
@@ -113,7 +112,7 @@ fn a_gaussian_kernel_learns_the_same_wherever_the_rows_lie() {
             let sparse = data.clone().with_matrix(data.matrix().to_sparse()).unwrap();
             let codes = |data: &Dataset| far.predict(data, &Workers::none()).unwrap().codes().to_vec();
             assert_eq!(codes(&data), codes(&sparse));
-            let wrong = codes(&data).iter().zip(data.labels().codes()).filter(|(a, b)| a != b).count();
+            let wrong = codes(&data).iter().zip(data.labels().unwrap().codes()).filter(|(a, b)| a != b).count();
             assert!(wrong * 20 < rows, "{wrong} of {rows} wrong");
             // The model keeps the rows as they came.
             let vectors = far.parts().vectors.as_ref().unwrap();
@@ -154,7 +153,7 @@ fn a_gaussian_kernel_learns_the_same_however_far_out_some_rows_lie() {
                 assert!(far.verify(&data, &Workers::none()).unwrap().holds(), "{name} at {distance:e}");
                 let predict = |data: &Dataset| far.predict(data, &Workers::none()).unwrap();
                 let whole = predict(&data);
-                let wrong = whole.codes().iter().zip(data.labels().codes()).filter(|(a, b)| a != b).count();
+                let wrong = whole.codes().iter().zip(data.labels().unwrap().codes()).filter(|(a, b)| a != b).count();
                 assert!(wrong * 20 < rows, "{name} at {distance:e}: {wrong} of {rows} wrong");
                 // The same bits of sparse rows, and of each row by itself.
                 let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<u64>>();

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use maxmargin::Model;
-use maxmargin::data::Missing;
+use maxmargin::data::{AnswerKind, Missing};
 use maxmargin_io::{Categorical, Format, ReadOptions};
 
 use super::values::{FORMATS, one_of};
@@ -71,7 +71,7 @@ impl Reading {
             format: self.format,
             zero_based: self.zero_based,
             label: self.label.clone(),
-            unlabelled: false,
+            answers: AnswerKind::Classes,
             header: if self.header { Some(true) } else { self.no_header.then_some(false) },
             categorical: self.categories(),
             columns: columns.map(<[String]>::to_vec),

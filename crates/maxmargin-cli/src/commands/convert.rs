@@ -102,7 +102,7 @@ struct Names {
 impl Names {
     /// The block with numbers for labels.
     fn number(&mut self, block: Dataset) -> Result<Dataset, Failure> {
-        let labels = block.labels();
+        let labels = block.labels()?;
         if !self.has_begun {
             self.has_begun = true;
             self.is_used = labels.classes().iter().any(|label| label.number().is_none());
@@ -125,7 +125,7 @@ impl Names {
         }
         let number = |code: &u32| Label::new((place[*code as usize].unwrap_or(0) + 1).to_string());
         let numbered = Labels::new(labels.codes().iter().map(number));
-        Ok(block.with_labels(numbered)?)
+        Ok(block.with_answers(numbered)?)
     }
 
     /// A number and its word a line.

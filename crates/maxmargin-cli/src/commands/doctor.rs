@@ -1,6 +1,6 @@
 //! `doctor`: what may be wrong, and what to do about it.
 
-use maxmargin::data::{Dataset, Scaling, ScalingKind};
+use maxmargin::data::{AnswerKind, Dataset, Scaling, ScalingKind};
 use maxmargin::diagnosis::{Finding, Severity, of_data, of_kernel, of_model};
 use maxmargin::kernel::Points;
 use maxmargin::{Model, Workers};
@@ -37,11 +37,16 @@ pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
     let (data, labelled, table) = match &model {
         Some(model) => {
             let found = input::read_for_model(&source, model, &arguments.reading, arguments.unlabelled, words)?;
-            (input::training_part(model, found.data, seed, &workers)?.0, found.labelled, None)
+            let labelled = found.labelled();
+            (input::training_part(model, found.data, seed, &workers)?.0, labelled, None)
         }
         None => {
             let options = ReadOptions {
-                unlabelled: arguments.unlabelled,
+                answers: match (arguments.unlabelled, arguments.task) {
+                    (true, _) => AnswerKind::None,
+                    (false, Some(TaskKind::Regression)) => AnswerKind::Numbers,
+                    (false, _) => AnswerKind::Classes,
+                },
                 ..arguments.reading.options(arguments.columns.as_deref())
             };
             let (read, survey) = (source.read(&options), source.survey(&options));

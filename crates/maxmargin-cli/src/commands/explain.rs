@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Explain) -> Result<ExitCode, Failure> {
     let mut explained = Vec::new();
     for &number in &arguments.rows {
         let row = number as usize - 1 - dropped.iter().filter(|&&dropped| dropped < number - 1).count();
-        let label = found.labelled.then(|| found.data.labels().get(row).clone());
+        let label = found.data.answers().text(row).filter(|_| found.labelled()).map(String::from);
         let mut why = model.explain(&found.data, row, detail, &workers)?;
         name_rows_of_the_file(&mut why, &model);
         explained.push(Explained { number, label, found: why });

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
         Some(origin) => {
             let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
             let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
-            if !found.labelled {
+            if !found.labelled() {
                 return Err(Failure::new(
                     format!("{}: the data has no label column, which the geometry needs", origin.shown()),
                     "name the label column with --label",
@@ -74,7 +74,7 @@ struct Measured {
 impl Measured {
     fn new(model: &Model, data: &Dataset) -> Result<Self, Failure> {
         let matrix = model.align(data)?.points.matrix().clone();
-        Ok(Measured { matrix, codes: model.codes(data.labels()) })
+        Ok(Measured { matrix, codes: model.codes(data) })
     }
 
     /// The rows that a machine is about, and their signs.

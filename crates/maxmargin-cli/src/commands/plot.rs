@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Plot) -> Result<ExitCode, Failure> {
         Some(origin) => {
             let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
             let found = input::read_for_model(&source, &model, &arguments.reading, false, words)?;
-            if !found.labelled {
+            if !found.labelled() {
                 words.note("the data has no labels, so all points are drawn as of one class");
             }
             Some(input::training_part(&model, found.data, arguments.reading.seed_of(&model), &workers)?.0)

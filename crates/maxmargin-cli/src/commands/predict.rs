@@ -36,9 +36,9 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     } else {
         model
     };
-    let aligned = model.align(&found.data)?;
+    let aligned = model.align_by(&found.data, &workers)?;
     let rows = found.data.rows();
-    let is_told = found.labelled && (arguments.json || !arguments.quiet);
+    let is_told = found.labelled() && (arguments.json || !arguments.quiet);
     let has_values = arguments.decision_values || arguments.probabilities || is_told && wants_values(&model, rows);
     let started = Instant::now();
     let predictions =

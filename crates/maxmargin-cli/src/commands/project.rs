@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Project) -> Result<ExitCode, Failure> {
     let found = projection.directions.len();
     let onto = arguments.onto.unwrap_or(found).min(found);
     if arguments.onto.is_some_and(|asked| asked > found) {
-        let classes = counted(data.labels().classes().len(), "class");
+        let classes = counted(data.labels()?.classes().len(), "class");
         words.note(&format!("{classes} in {} span {} only", counted(data.columns(), "column"), dimensions(found)));
     }
     let (rows, points) = match &other {
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Project) -> Result<ExitCode, Failure> {
         .flat_map(|row| projection.project(&points, row).into_iter().take(onto).collect::<Vec<_>>())
         .collect();
     let names = (1..=onto).map(|k| format!("ld{k}")).collect();
-    let projected = Dataset::new(Matrix::dense(points.rows(), onto, values)?, rows.labels().clone())?;
+    let projected = Dataset::new(Matrix::dense(points.rows(), onto, values)?, rows.answers().clone())?;
     let mut bytes = Vec::new();
     write_csv(&projected.with_names(names)?, &mut bytes)?;
     match target {

@@ -18,7 +18,7 @@ pub(super) fn run(arguments: &Suspects) -> Result<ExitCode, Failure> {
     let model = crate::model_file::load(&arguments.model)?;
     let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
     let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
-    if !found.labelled && model.task().usual().is_none() {
+    if !found.labelled() && model.task().usual().is_none() {
         return Err(Failure::new(
             format!("{}: the data has no label column, but it is labels that may be suspect", origin.shown()),
             "name the label column with --label",

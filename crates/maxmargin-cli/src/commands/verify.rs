@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
     let wanted = Wanted::from(&model).of_training();
     let found = input::read_for_model(&source, wanted, &arguments.reading, arguments.unlabelled, words)?;
-    if !found.labelled && model.task().usual().is_none() {
+    if !found.labelled() && model.task().usual().is_none() {
         return Err(Failure::new(
             format!("{}: the data has no label column, but a certificate is about labels", origin.shown()),
             "name the label column with --label",

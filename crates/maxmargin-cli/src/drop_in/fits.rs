@@ -28,9 +28,10 @@ pub(super) fn fit(training: &Training, data: &Dataset, workers: &Workers, quiet:
 /// When one is no number.
 pub(super) fn named_weights(options: &Options, data: &Dataset) -> Result<ClassWeights, Ending> {
     let mut given: Vec<(Label, f64)> = Vec::new();
+    let classes = data.answers().labels().map_or(&[][..], |labels| labels.classes());
     for (label, weight) in options.class_weights()? {
         let label = Label::new(label.to_string());
-        match data.labels().classes().iter().find(|own| **own == label) {
+        match classes.iter().find(|own| **own == label) {
             // Given twice, it counts twice, as theirs does.
             Some(own) => match given.iter_mut().find(|(known, _)| known == own) {
                 Some((_, known)) => *known *= weight,

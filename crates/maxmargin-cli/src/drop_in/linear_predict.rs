@@ -13,6 +13,7 @@ use super::general::{g, g17};
 use super::options::Options;
 use super::scores::Scores;
 use super::svm_predict::load;
+use crate::input::answers_of;
 use crate::output::{self, Target};
 
 const USAGE: &str = "\
@@ -39,7 +40,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
             "probability output is only supported for logistic regression\n  help: train with -s 0, 6 or 7".into(),
         ));
     }
-    let data = read(test, &workers, true, None)?;
+    let data = read(test, &workers, true, answers_of(model.task()), None)?;
     let targets = numbers(&data)?;
     let mut text = String::new();
     let mut scores = Scores::default();

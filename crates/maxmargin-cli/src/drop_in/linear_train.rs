@@ -15,8 +15,9 @@ use super::fits::{fit, named_weights, predicted};
 use super::folds::{Folds, Random};
 use super::general::g;
 use super::options::{Options, model_name};
-use super::order::order_of;
+use super::order::order_in;
 use super::scores::Scores;
+use crate::input::answers_of;
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Target};
 use crate::size::default_memory;
@@ -98,7 +99,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
         false => None,
     };
     let workers = Workers::new(plan.threads)?;
-    let plain = read(&file, &workers, plan.quiet, None)?;
+    let plain = read(&file, &workers, plan.quiet, answers_of(plan.params.task), None)?;
     if plan.params.task.is_classification() {
         check_whole(&plain)?;
     }
@@ -118,7 +119,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     let training = plan.params.clone().check()?;
     let model = interrupt::during(Phase::Solving, || session.fit(&training, &data))?;
     session.say(&session.phrases(&model))?;
-    let order = order_of(data.labels());
+    let order = order_in(&data);
     let classes = model.task().is_classification();
     let model = plan.without_constant(&model, columns)?;
     let constant = (plan.constant >= 0.0).then_some(plan.constant);
@@ -245,7 +246,7 @@ impl Plan {
             offsets.push(indices.len() as u64);
         }
         let matrix = Matrix::sparse(rows, columns + 1, offsets, indices, values)?;
-        Ok(Dataset::new(matrix, data.labels().clone())?)
+        Ok(Dataset::new(matrix, data.answers().clone())?)
     }
 
     /// The model with the constant's weight as its bias.
@@ -276,7 +277,7 @@ impl Session<'_> {
 
     fn fit(&self, training: &Training, data: &Dataset) -> Result<Model, Ending> {
         let params = training.params();
-        if self.plan.kind == 4 && data.labels().classes().len() == 2 {
+        if self.plan.kind == 4 && data.labels()?.classes().len() == 2 {
             // Two functions that are each other's negative: ‖w₁‖² + ‖w₂‖² is half of ‖w₁ − w₂‖².
             let Penalty::C(cost) = params.penalty else { return self.fit_once(training, data) };
             let doubled = TrainingParams { penalty: Penalty::C(2.0 * cost), ..params.clone() };
@@ -284,7 +285,7 @@ impl Session<'_> {
         }
         match &params.class_weights {
             ClassWeights::Given(given)
-                if data.labels().classes().len() > 2 && params.multiclass == Some(Multiclass::OneVsRest) =>
+                if data.labels()?.classes().len() > 2 && params.multiclass == Some(Multiclass::OneVsRest) =>
             {
                 self.fit_each(params, given, data)
             }
@@ -294,7 +295,7 @@ impl Session<'_> {
 
     /// A class after the other: the weight of a class is that of its own rows against the rest, all of which count 1.
     fn fit_each(&self, params: &TrainingParams, given: &[(Label, f64)], data: &Dataset) -> Result<Model, Ending> {
-        let classes = data.labels().classes();
+        let classes = data.labels()?.classes();
         let mut whole: Option<ModelParts> = None;
         for (class, label) in classes.iter().enumerate() {
             let own: Vec<(Label, f64)> = given.iter().filter(|(known, _)| known == label).cloned().collect();
@@ -359,13 +360,13 @@ impl Session<'_> {
         let mut scores = Scores::default();
         for (out, kept) in folds_of(data, folds).each() {
             let part = data.select_rows(&kept);
-            let found = if training.params().task.is_classification() && part.labels().classes().len() < 2 {
+            let found = if training.params().task.is_classification() && part.labels()?.classes().len() < 2 {
                 // One class is all that there is to say.
                 vec![targets[kept[0]]; out.len()]
             } else {
                 let model = self.fit(training, &part)?;
                 self.say(&self.phrases(&model))?;
-                predicted(&model, &data.select_rows(&out), &order_of(part.labels()), false, self.workers)?
+                predicted(&model, &data.select_rows(&out), &order_in(&part), false, self.workers)?
             };
             out.iter().zip(found).for_each(|(&row, found)| scores.add(targets[row], found));
         }
@@ -418,7 +419,7 @@ impl Session<'_> {
         let mut scores = vec![Scores::default(); costs.len()];
         for (out, kept) in folds_of(data, folds).each() {
             let (part, rest) = (data.select_rows(&kept), data.select_rows(&out));
-            let order = order_of(part.labels());
+            let order = order_in(&part);
             let mut watch = watch(self.plan.quiet);
             let models = training.fit_path(&part, &penalties, self.workers, &mut watch);
             watch.finish();

@@ -1,6 +1,6 @@
 //! The order of classes in their files and votes: as they first come in the data, but for -1 and +1, where +1 is first.
 
-use maxmargin::data::{Label, Labels};
+use maxmargin::data::{Dataset, Label, Labels};
 
 /// The places of the classes, sorted as we have them, in their order.
 pub(super) fn order_of(labels: &Labels) -> Vec<usize> {
@@ -19,6 +19,11 @@ pub(super) fn order_of(labels: &Labels) -> Vec<usize> {
         order.reverse();
     }
     order
+}
+
+/// [`order_of`] the labels of some data; none where it has numbers to learn.
+pub(super) fn order_in(data: &Dataset) -> Vec<usize> {
+    data.answers().labels().map_or_else(Vec::new, order_of)
 }
 
 /// The places of a model's classes in the order of the entry `label` of its file; our own order where there is none.

@@ -15,6 +15,7 @@ use super::general::{g, g17};
 use super::options::Options;
 use super::order::order_in_file;
 use super::scores::Scores;
+use crate::input::answers_of;
 use crate::output::{self, Target};
 
 const USAGE: &str = "\
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     let workers = Workers::new(0)?;
     let (model, order) = load(model_file)?;
     let values = model.recipe().kernel.is_precomputed().then_some(KernelValues::New);
-    let data = read(test, &workers, true, values)?;
+    let data = read(test, &workers, true, answers_of(model.task()), values)?;
     let model = model.widened(data.columns())?;
     let targets = numbers(&data)?;
     let noise = match model.machines() {

@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use maxmargin::Workers;
+use maxmargin::data::AnswerKind;
 
 use super::data::{numbers, read};
 use super::ending::Ending;
@@ -79,7 +80,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     }
     let target = if options.has('s') { Some(Target::new(Path::new(&save), &[Path::new(file)])?) } else { None };
     let workers = Workers::new(0)?;
-    let data = read(file, &workers, true, None)?;
+    let data = read(file, &workers, true, AnswerKind::Classes, None)?;
     let (matrix, targets) = (data.matrix(), numbers(&data)?);
     let mut scale = Scale { to: Range { least, most }, columns: ranges(matrix), targets: None };
     if let [low, high] = limits[..] {

@@ -18,9 +18,9 @@ use super::ending::{Ending, watch};
 use super::fits::{fit, named_weights, predicted};
 use super::folds::{Folds, Random};
 use super::options::{Options, model_name};
-use super::order::order_of;
+use super::order::order_in;
 use super::scores::Scores;
-use crate::input::training_table;
+use crate::input::{answers_of, training_table};
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Target};
 use crate::size::default_memory;
@@ -80,7 +80,8 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
         Some(_) => None,
     };
     let workers = Workers::new(0)?;
-    let data = read(&file, &workers, plan.quiet, training_table(&plan.params.kernel))?;
+    let kernel_values = training_table(&plan.params.kernel);
+    let data = read(&file, &workers, plan.quiet, answers_of(plan.params.task), kernel_values)?;
     if plan.params.task.is_classification() {
         check_whole(&data)?;
     }
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
         let text = interrupt::during(Phase::Solving, || session.cross_validate(&data, folds, &mut random))?;
         return Ok(output::print(&text)?);
     }
-    let order = order_of(data.labels());
+    let order = order_in(&data);
     let model = interrupt::during(Phase::Solving, || session.train(&data, &mut random))?;
     if plan.params.task.is_classification() {
         session.say(&format!("Total nSV = {}\n", model.parts().support_rows.len()))?;
@@ -184,7 +185,7 @@ impl Session<'_> {
     fn train(&self, data: &Dataset, random: &mut Random) -> Result<Model, Ending> {
         let calibrations = if self.plan.probabilities { self.calibrations(data, random)? } else { Vec::new() };
         let model = self.fit(self.training, data)?;
-        let order = order_of(data.labels());
+        let order = order_in(data);
         if !self.plan.quiet {
             self.say_of_machines(&model, &order)?;
         }
@@ -241,20 +242,20 @@ impl Session<'_> {
             folds
         };
         let folds = match task.is_classification() && folds < rows {
-            true => Folds::by_class(data.labels(), folds, random),
+            true => Folds::by_class(data.labels()?, folds, random),
             false => Folds::plain(rows, folds, random),
         };
         let targets = numbers(data)?;
         let mut scores = Scores::default();
         for (out, kept) in folds.each() {
             let part = self.training.part_of(data, &kept)?;
-            let predicted = if task.is_classification() && part.labels().classes().len() < 2 {
+            let predicted = if task.is_classification() && part.labels()?.classes().len() < 2 {
                 // One class is all that there is to say.
                 vec![targets[kept[0]]; out.len()]
             } else {
                 let model = self.train(&part, random)?;
                 let rest = data.select_rows(&out);
-                let order = order_of(part.labels());
+                let order = order_in(&part);
                 predicted(&model, &rest, &order, self.plan.probabilities, self.workers)?
             };
             out.iter().zip(predicted).for_each(|(&row, found)| scores.add(targets[row], found));
@@ -279,9 +280,9 @@ impl Session<'_> {
         if !task.is_classification() {
             return Ok(Vec::new());
         }
-        let classes = data.labels().classes().len();
-        let order = order_of(data.labels());
-        let of_class = rows_by_class(data.labels());
+        let classes = data.labels()?.classes().len();
+        let order = order_in(data);
+        let of_class = rows_by_class(data.labels()?);
         // By both classes of a pair.
         let mut found: HashMap<(usize, Option<usize>), Calibration> = HashMap::new();
         for first in 0..classes {
@@ -306,7 +307,7 @@ impl Session<'_> {
         pairing: Pairing,
         random: &mut Random,
     ) -> Result<Calibration, Ending> {
-        let codes = data.labels().codes();
+        let codes = data.labels()?.codes();
         let positive: Vec<bool> = rows.iter().map(|&row| codes[row] as usize == pairing.positive).collect();
         let mut values = vec![0.0; rows.len()];
         for (out, kept) in Folds::plain(rows.len(), FOLDS, random).each() {
@@ -332,7 +333,8 @@ impl Session<'_> {
     fn of_classes(&self, data: &Dataset) -> Result<Training, Ending> {
         let mut params = self.plan.params.clone();
         if let ClassWeights::Given(given) = &mut params.class_weights {
-            given.retain(|(label, _)| data.labels().classes().contains(label));
+            let known = data.labels()?.classes();
+            given.retain(|(label, _)| known.contains(label));
         }
         Ok(params.check()?)
     }

@@ -76,8 +76,8 @@ pub(crate) fn view<'a>(patient: &'a Patient<'a>) -> DiagnosisView<'a> {
 fn say(finding: &Finding, patient: &Patient<'_>) -> Said {
     let Patient { data, findings, .. } = patient;
     let column = |column: usize| format!("column {}", quoted(&data.name(column)));
-    let class = |class: usize| quoted(data.labels().classes()[class].text());
-    let label = |row: usize| quoted(data.labels().get(row).text());
+    let class = |class: usize| quoted(data.answers().labels().map_or("", |labels| labels.classes()[class].text()));
+    let label = |row: usize| quoted(&data.answers().text(row).unwrap_or_default());
     let more = |count: usize, word: &str| match count {
         0 | 1 => String::new(),
         _ => format!(", and {} more", counted(count - 1, word)),

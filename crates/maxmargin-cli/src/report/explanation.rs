@@ -1,7 +1,6 @@
 //! What `explain` reports, as words and as JSON.
 
 use maxmargin::Model;
-use maxmargin::data::Label;
 use maxmargin::review::{Explanation, Reason, TermSource};
 use maxmargin::view::{ExplainedRow, ExplanationView};
 
@@ -15,7 +14,7 @@ pub(crate) struct Explained {
     /// The row, counted from 1.
     pub(crate) number: u64,
     /// What the data says of it.
-    pub(crate) label: Option<Label>,
+    pub(crate) label: Option<String>,
     pub(crate) found: Explanation,
 }
 
@@ -32,7 +31,7 @@ pub(crate) fn words(model: &Model, explained: &[Explained]) -> String {
 }
 
 fn row_words(page: &mut Page, model: &Model, Explained { number: row, label, found }: &Explained) {
-    let label = label.as_ref().map_or_else(String::new, |label| format!(", label {}", short(label.text())));
+    let label = label.as_ref().map_or_else(String::new, |label| format!(", label {}", short(label)));
     page.line("row", &format!("{row}{label}"));
     let Explanation { code, values, votes, lead, reasons, .. } = found;
     let class = |code: u32| short(model.label(code).text());
@@ -113,6 +112,6 @@ fn column_name(model: &Model, column: usize) -> String {
 
 /// What `explain --json` prints.
 pub(crate) fn view<'a>(model: &'a Model, explained: &'a [Explained]) -> ExplanationView<'a> {
-    let row = |one: &'a Explained| ExplainedRow::new(model, one.number, one.label.as_ref(), &one.found);
+    let row = |one: &'a Explained| ExplainedRow::new(model, one.number, one.label.as_deref(), &one.found);
     ExplanationView::new(model, explained.iter().map(row).collect())
 }

@@ -49,10 +49,10 @@ impl Score {
     /// know is never predicted rightly. `has_values` says whether the predictions have decision values.
     pub(crate) fn new(model: &Model, data: &Dataset, predictions: &Predictions, has_values: bool) -> Option<Self> {
         if model.task().is_regression() {
-            let truth = data.labels().numbers().ok()?;
+            let truth = data.numbers().ok()?;
             return Residuals::new(&truth, predictions.numbers()).map(Score::Numbers);
         }
-        let truth = model.codes(data.labels());
+        let truth = model.codes(data);
         let report = ClassReport::new(&truth, predictions.codes(), model.classes().len())?;
         let machines: Vec<_> = model.machines().iter().map(|machine| machine.pairing).collect();
         let pairs: Vec<_> = machines.iter().map(|pairing| (pairing.positive, pairing.negative)).collect();

@@ -51,7 +51,7 @@ pub(crate) fn words(model: &Model, data: &Dataset, found: &Suspects, top: usize)
     for suspect in shown {
         let Suspect { row, slack, machine, value, predicted, share_of_bound } = *suspect;
         let mut line = vec![(row + 1).to_string(), number(slack, 5), number(value, 6)];
-        line.extend(model.task().usual().is_none().then(|| short(data.labels().get(row).text())));
+        line.extend(model.task().usual().is_none().then(|| short(&data.answers().text(row).unwrap_or_default())));
         line.extend(predicted.filter(|_| classes).map(|code| short(model.label(code).text())));
         line.extend(found.same_data.then(|| share_of_bound.map_or_else(|| "-".into(), |share| number(share, 3))));
         line.extend(machines.then(|| title(model, &model.machines()[machine])));

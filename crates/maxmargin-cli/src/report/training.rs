@@ -177,7 +177,7 @@ pub(crate) fn view<'a>(
         notes: trained.notes.iter().chain(&trained.warnings).map(String::as_str).collect(),
         model: trained.model_file.as_deref(),
         plot: trained.picture.as_ref().map(|picture| picture.file.as_str()),
-        alpha_of: trained.data.map(Dataset::labels).filter(|_| trained.alphas),
+        alpha_of: trained.data.filter(|_| trained.alphas),
         out_of_core,
     };
     TrainingView::new(trained.model, facts)

@@ -1,5 +1,6 @@
 //! CSV: tables of text.
 
+use maxmargin::data::AnswerKind;
 use maxmargin_io::{Format, ReadOptions};
 
 use super::{Case, categorical, columns, header, label, plain};
@@ -29,7 +30,7 @@ pub(crate) const CASES: &[Case] = &[
     (
         "d.csv",
         b"x\n1\n",
-        || ReadOptions { unlabelled: true, ..columns(&["y"]) },
+        || ReadOptions { answers: AnswerKind::None, ..columns(&["y"]) },
         r#"d.csv: there is no column "y""#,
         r#"the columns are "x""#,
     ),
@@ -409,9 +410,9 @@ pub(crate) const CASES: &[Case] = &[
     ("d.csv", b"a,b,y\n1,2,p\n", || columns(&["3"]), r#"d.csv: column 3 "y" is the label and also among the columns to keep"#, "leave it out of --columns, or choose another with --label"),
     ("d.csv", b"a,b,y\n1,2,p\n", || columns(&["4"]), r#"d.csv: there is no column "4""#, r#"the columns are "a", "b", "y""#),
     ("d.csv", b"1,2,p\n", || columns(&["a"]), r#"d.csv: there is no column "a""#, r#"the columns are "1", "2", "p""#),
-    ("d.csv", b"a,b,y\n1,2,p\n", || ReadOptions { unlabelled: true, ..plain() }, r#"d.csv:2:5: found "p" in column 3 "y", expected a number"#, "make a column of each value with --categorical y, or leave it out with --exclude y"),
-    ("d.csv", b"a\nx\n", || ReadOptions { unlabelled: true, header: Some(true), ..plain() }, r#"d.csv:2:1: found "x" in column 1 "a", expected a number"#, "make a column of each value with --categorical a, or leave it out with --exclude a"),
-    ("d.csv", b"a,b,y\n1,2,p\n", || ReadOptions { unlabelled: true, ..columns(&["z"]) }, r#"d.csv: there is no column "z""#, r#"the columns are "a", "b", "y""#),
+    ("d.csv", b"a,b,y\n1,2,p\n", || ReadOptions { answers: AnswerKind::None, ..plain() }, r#"d.csv:2:5: found "p" in column 3 "y", expected a number"#, "make a column of each value with --categorical y, or leave it out with --exclude y"),
+    ("d.csv", b"a\nx\n", || ReadOptions { answers: AnswerKind::None, header: Some(true), ..plain() }, r#"d.csv:2:1: found "x" in column 1 "a", expected a number"#, "make a column of each value with --categorical a, or leave it out with --exclude a"),
+    ("d.csv", b"a,b,y\n1,2,p\n", || ReadOptions { answers: AnswerKind::None, ..columns(&["z"]) }, r#"d.csv: there is no column "z""#, r#"the columns are "a", "b", "y""#),
     ("d.csv", b"a,y\n1,p\n,q\n", categorical, r#"d.csv:3:1: found an empty cell in column 1 "a", expected a value"#, "say what becomes of missing values: --missing drop (leaves the rows out), mean, median or zero"),
     ("d.csv", b"a,y\nu,\nv,q\n", categorical, "d.csv:2:3: found an empty cell in column 2, expected a label", "fill the label in, or leave such rows out with --missing drop"),
     ("d.csv", b"a,y\ninf,p\nu,q\n", categorical, r#"d.csv:2:1: found "inf" in column 1, expected a finite number"#, "leave the row out, or correct the value"),

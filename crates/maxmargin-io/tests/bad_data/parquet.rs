@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use maxmargin::data::AnswerKind;
 use maxmargin_io::{Format, ReadOptions};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int64Type,
@@ -354,7 +355,7 @@ pub(crate) const CASES: &[Built] = &[
     (
         "without a label, and a column of texts",
         good,
-        || ReadOptions { unlabelled: true, ..plain() },
+        || ReadOptions { answers: AnswerKind::None, ..plain() },
         r#"found texts in column "y", expected numbers"#,
         "make a column of each value with --categorical y, or leave it out with --exclude y",
     ),

@@ -54,7 +54,7 @@ impl Training {
 fn deal(model: &Model, data: &Dataset, folds: usize) -> Vec<Option<usize>> {
     let codes = match model.task().is_regression() {
         true => vec![Some(0); data.rows()],
-        false => model.codes(data.labels()),
+        false => model.codes(data),
     };
     let classes = codes.iter().flatten().max().map_or(0, |&most| most as usize + 1);
     // A row of weight 0 is in no model, and so is left out by each.

@@ -23,7 +23,7 @@ pub use crate::model::{Calibration, sigmoid};
 use crate::model::{MARKS, Machine, Model};
 use crate::problem::{Loss, MarginProblem, Task};
 use crate::provenance::SolverKind;
-use crate::recipe::{RowAnswers, row_weights, targets};
+use crate::recipe::{RowAnswers, row_weights};
 use crate::training::Training;
 use crate::workers::Workers;
 use copies::Copies;
@@ -110,8 +110,12 @@ impl Training {
             })?;
             return with(model, vec![Calibration::Marks(marks)]).map(ControlFlow::Continue);
         }
-        let codes: Vec<u32> = model.codes(data.labels()).into_iter().map(|code| code.unwrap_or(0)).collect();
-        let targets = parts.recipe.task.is_regression().then(|| targets(data)).transpose()?;
+        let codes: Vec<u32> = if parts.recipe.task.is_regression() {
+            vec![0; data.rows()]
+        } else {
+            model.codes(data).into_iter().map(|code| code.unwrap_or(0)).collect()
+        };
+        let targets = parts.recipe.task.is_regression().then(|| data.numbers()).transpose()?;
         let weights = row_weights(data.weights(), &codes, parts.recipe.class_weights.as_deref());
         let mut answers = RowAnswers {
             classes: parts.classes.len(),

@@ -29,8 +29,11 @@ fn both_ways(params: &TrainingParams, data: &Dataset) -> Vec<[f64; 3]> {
     let workers = Workers::none();
     let points = model.align(data).unwrap().points;
     let values = model.decision_values(&points, &workers);
-    let codes: Vec<u32> = model.codes(data.labels()).into_iter().map(|code| code.unwrap_or(0)).collect();
-    let targets = model.task().is_regression().then(|| targets(data).unwrap());
+    let targets = model.task().is_regression().then(|| data.numbers().unwrap());
+    let codes: Vec<u32> = match &targets {
+        Some(targets) => vec![0; targets.len()],
+        None => model.codes(data).into_iter().map(|code| code.unwrap_or(0)).collect(),
+    };
     let answers = RowAnswers {
         classes: model.classes().len(),
         codes: &codes,
@@ -153,7 +156,7 @@ fn a_weight_of_two_is_a_copy_for_the_calibration_too() {
     let rows = |data: &Dataset| -> Vec<link::Row> {
         let one = |row: usize| link::Row {
             value: data.matrix().row(row)[0],
-            positive: data.labels().codes()[row] == 1,
+            positive: data.labels().unwrap().codes()[row] == 1,
             weight: data.weights().map_or(1.0, |weights| weights[row]),
         };
         (0..data.rows()).map(one).collect()
@@ -184,9 +187,8 @@ fn a_regression_knows_its_noise_and_one_class_its_marks() {
             -0.2 * f64::copysign((1.0 - 2.0 * u.abs()).ln(), u)
         })
         .collect();
-    let targets = x.iter().zip(&noise).map(|(x, z)| Label::new((x.sin() + z).to_string()));
-    let labels = Labels::new(targets.collect::<Vec<_>>());
-    let data = Dataset::new(crate::data::Matrix::dense(300, 1, x).unwrap(), labels).unwrap();
+    let targets: Vec<f64> = x.iter().zip(&noise).map(|(x, z)| x.sin() + z).collect();
+    let data = Dataset::new(crate::data::Matrix::dense(300, 1, x).unwrap(), targets).unwrap();
     for held in [None, Some(Held::Folds(5))] {
         let params = TrainingParams { task: Task::Regression { epsilon: 0.05 }, ..rbf(1.0) };
         let model = calibrated(&params, &data, CalibrationParams { held, platt: false });
@@ -250,7 +252,8 @@ fn a_table_of_kernel_values_is_calibrated_as_the_kernel_is() {
         (-0.5 * square).exp()
     };
     let table: Vec<f64> = (0..60).flat_map(|i| (0..60).map(move |j| (i, j))).map(|(i, j)| value(i, j)).collect();
-    let table = Dataset::new(crate::data::Matrix::dense(60, 60, table).unwrap(), data.labels().clone()).unwrap();
+    let table =
+        Dataset::new(crate::data::Matrix::dense(60, 60, table).unwrap(), data.labels().unwrap().clone()).unwrap();
     let precomputed = TrainingParams { kernel: KernelParams::Precomputed, ..rbf(0.5) };
     for held in [Held::LeaveOneOut, Held::Folds(4)] {
         let how = CalibrationParams { held: Some(held), platt: false };

@@ -1,9 +1,11 @@
-//! A matrix, a label and a weight for each row, and a name for each column.
+//! A matrix, an answer and a weight for each row, and a name for each column.
 
-use super::{Label, Labels, Matrix};
+use std::borrow::Cow;
+
+use super::{AnswerKind, Answers, Label, Labels, Matrix};
 use crate::error::{Error, listed, quoted};
 
-/// Data to train on or to predict: rows with labels, weights and group numbers, columns with names.
+/// Data to train on or to predict: rows with [`Answers`], weights and group numbers, columns with names.
 ///
 /// # Examples
 /// ```
@@ -17,7 +19,7 @@ use crate::error::{Error, listed, quoted};
 #[derive(Clone, Debug)]
 pub struct Dataset {
     matrix: Matrix,
-    labels: Labels,
+    answers: Answers,
     weights: Option<Vec<f64>>,
     groups: Option<Vec<i64>>,
     names: Option<Vec<String>>,
@@ -25,13 +27,17 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Joins a matrix and its labels.
+    /// Joins a matrix and what is known of its rows: [`Labels`], numbers, or [`Answers`] of any kind.
     ///
     /// # Errors
-    /// When their rows are not equally many.
-    pub fn new(matrix: Matrix, labels: Labels) -> Result<Self, Error> {
-        same_length("labels", labels.len(), matrix.rows())?;
-        Ok(Dataset { matrix, labels, weights: None, groups: None, names: None, open_columns: false })
+    /// When there is not one answer a row, or a number is not finite.
+    pub fn new(matrix: Matrix, answers: impl Into<Answers>) -> Result<Self, Error> {
+        Dataset::unlabelled(matrix).with_answers(answers)
+    }
+
+    /// Rows of which nothing is known but their columns.
+    pub fn unlabelled(matrix: Matrix) -> Self {
+        Dataset { matrix, answers: Answers::None, weights: None, groups: None, names: None, open_columns: false }
     }
 
     /// Gives each row a weight: weight 2 means the row counts as two copies, 0 that it is absent.
@@ -84,13 +90,14 @@ impl Dataset {
         self
     }
 
-    /// The same rows with other labels.
+    /// Gives the rows other answers.
     ///
     /// # Errors
-    /// When there is not one label a row.
-    pub fn with_labels(mut self, labels: Labels) -> Result<Self, Error> {
-        same_length("labels", labels.len(), self.rows())?;
-        self.labels = labels;
+    /// When there is not one answer a row, or a number is not finite.
+    pub fn with_answers(mut self, answers: impl Into<Answers>) -> Result<Self, Error> {
+        let answers = answers.into();
+        answers.check(self.rows())?;
+        self.answers = answers;
         Ok(self)
     }
 
@@ -99,9 +106,66 @@ impl Dataset {
         &self.matrix
     }
 
+    /// Gives the rows answers of this kind: labels that spell numbers become these, and no answers are made up.
+    ///
+    /// # Errors
+    /// When the data has no such answers.
+    pub fn with_answers_of(self, kind: AnswerKind) -> Result<Self, Error> {
+        let answers = match kind {
+            AnswerKind::Classes => self.labels().map(|_| None)?,
+            AnswerKind::Numbers => match self.numbers()? {
+                Cow::Owned(numbers) => Some(Answers::Numbers(numbers)),
+                Cow::Borrowed(_) => None,
+            },
+            AnswerKind::None => Some(Answers::None),
+        };
+        Ok(match answers {
+            Some(answers) => Dataset { answers, ..self },
+            None => self,
+        })
+    }
+
+    /// What is known of each row.
+    pub fn answers(&self) -> &Answers {
+        &self.answers
+    }
+
     /// The label of each row.
-    pub fn labels(&self) -> &Labels {
-        &self.labels
+    ///
+    /// # Errors
+    /// When the answers are numbers, or there are none.
+    pub fn labels(&self) -> Result<&Labels, Error> {
+        match &self.answers {
+            Answers::Classes(labels) => Ok(labels),
+            Answers::Numbers(_) => Err(Error::Data {
+                what: "the data has a number for each row, not a label".into(),
+                help: "give labels, or choose task regression".into(),
+            }),
+            Answers::None => Err(Error::Data {
+                what: "the data has no labels".into(),
+                help: "give a label for each row, or choose task one-class".into(),
+            }),
+        }
+    }
+
+    /// The number of each row: its target, or the number that its label spells.
+    ///
+    /// # Errors
+    /// When a label spells none, or there are no answers.
+    pub fn numbers(&self) -> Result<Cow<'_, [f64]>, Error> {
+        match &self.answers {
+            Answers::Numbers(numbers) => Ok(Cow::Borrowed(numbers)),
+            Answers::Classes(labels) => labels.numbers().map(Cow::Owned).map_err(|row| Error::Data {
+                what: format!("the label {} of row {} is not a number", quoted(labels.get(row).text()), row + 1),
+                help:
+                    "regression needs a number for each row: name another label column, or choose task classification"
+                        .into(),
+            }),
+            Answers::None => Err(Error::Data {
+                what: "the data has no number for each row".into(),
+                help: "give the number that each row is to get, or choose task one-class".into(),
+            }),
+        }
     }
 
     /// The weight of each row, where given.
@@ -146,7 +210,7 @@ impl Dataset {
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         Dataset {
             matrix: self.matrix.select_rows(rows),
-            labels: self.labels.select(rows),
+            answers: self.answers.select(rows),
             weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
             groups: self.groups.as_ref().map(|groups| rows.iter().map(|&row| groups[row]).collect()),
             names: self.names.clone(),
@@ -203,20 +267,17 @@ impl Dataset {
     /// The label written `text`, if some row has it.
     ///
     /// # Errors
-    /// When no row has it; the message lists some that there are.
+    /// When the data has no labels, or no row has this one; the message lists some that there are.
     pub fn find_label(&self, text: &str) -> Result<Label, Error> {
-        let label = Label::new(text);
-        self.labels.classes().iter().find(|&class| *class == label).cloned().ok_or_else(|| Error::Data {
+        let (label, classes) = (Label::new(text), self.labels()?.classes());
+        classes.iter().find(|&class| *class == label).cloned().ok_or_else(|| Error::Data {
             what: format!("no row has the label {}", quoted(text)),
-            help: format!(
-                "the labels are {}",
-                listed(self.labels.classes().iter().map(|label| quoted(label.text())), 8)
-            ),
+            help: format!("the labels are {}", listed(classes.iter().map(|label| quoted(label.text())), 8)),
         })
     }
 }
 
-fn same_length(what: &'static str, found: usize, expected: usize) -> Result<(), Error> {
+pub(super) fn same_length(what: &'static str, found: usize, expected: usize) -> Result<(), Error> {
     if found == expected {
         return Ok(());
     }

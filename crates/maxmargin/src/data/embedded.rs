@@ -18,7 +18,7 @@ pub const NAMES: [&str; 4] = ["iris", "e1", "e2", "e3"];
 /// ```
 /// let iris = maxmargin::data::embedded("iris").expect("it is one of the names");
 /// assert_eq!((iris.rows(), iris.columns()), (150, 4));
-/// assert_eq!(iris.labels().get(0).text(), "setosa");
+/// assert_eq!(iris.labels()?.get(0).text(), "setosa");
 /// ```
 ///
 /// # References
@@ -126,11 +126,11 @@ mod tests {
     fn sizes_and_classes_are_those_of_the_table() {
         let shape = |name: &str| {
             let data = embedded(name).unwrap();
-            (data.rows(), data.columns(), data.labels().classes().len())
+            (data.rows(), data.columns(), data.labels().unwrap().classes().len())
         };
         assert_eq!(NAMES.map(shape), [(150, 4, 3), (14, 2, 2), (18, 2, 2), (6, 2, 2)]);
         let e2 = embedded("e2").unwrap();
-        assert_eq!(e2.labels().codes(), [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0]);
+        assert_eq!(e2.labels().unwrap().codes(), [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0]);
         assert_eq!(e2.matrix().row(17), [5.0, 3.0]);
     }
 

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use bytemuck::NoUninit;
 
-use super::Dataset;
 use super::stored::{Stored, StoredRows, on_stored_rows};
+use super::{Answers, Dataset};
 use crate::workers::Workers;
 
 impl Dataset {
-    /// The BLAKE3 digest, in hexadecimal, of what a learner sees of the data: the shape, the numbers, the labels, and the
+    /// The BLAKE3 digest, in hexadecimal, of what a learner sees of the data: the shape, the numbers, the answers, and the
     /// weights when given.
     ///
     /// Equal numbers give equal fingerprints, whether they are kept dense or sparse, in f32 or f64, and whether a
@@ -22,9 +22,11 @@ impl Dataset {
     ///     for each row:       how many non-zeros it has: u32,
     ///     for each non-zero:  its column: u8 of up to 256 columns, u16 of up to 65536, else u32,
     ///     for each non-zero:  its value: f32, where all of the list are exact in that; else f64,
-    ///     for each row:       its label: 0u8 and its number: f64, or 1u8 and its length: u64 and its text,
+    ///     for each row:       its answer: 0u8 and its number: f64, or 1u8 and its length: u64 and its text,
     ///                         its weight: f64, when weighted                                     (F.1)
     /// ```
+    ///
+    /// A target and a label that spells it have equal bytes; a row without an answer has those of the number 0.
     ///
     /// Cost: O(entries).
     ///
@@ -42,7 +44,16 @@ impl Dataset {
         self.fingerprint_by(&Workers::none())
     }
 
-    /// The same on several threads.
+    /// Whether a fingerprint is of this data. Rows without answers have two: the Python package once gave each of them the label 1.
+    ///
+    /// Cost: that of [`Dataset::fingerprint`], twice for rows without answers.
+    pub fn has_fingerprint(&self, fingerprint: &str, workers: &Workers) -> bool {
+        let is_of = |data: &Dataset| data.fingerprint_by(workers) == fingerprint;
+        let as_ones = || self.clone().with_answers(vec![1.0; self.rows()]);
+        is_of(self) || self.answers().is_none() && as_ones().is_ok_and(|data| is_of(&data))
+    }
+
+    /// [`Dataset::fingerprint`] on several threads.
     pub(crate) fn fingerprint_by(&self, workers: &Workers) -> String {
         let mut print = Fingerprint::new(self.rows() as u64, self.columns(), self.weights().is_some());
         print.add(self, workers);
@@ -71,20 +82,20 @@ impl Fingerprint {
 
     /// Adds the next rows.
     pub(crate) fn add(&mut self, data: &Dataset, workers: &Workers) {
-        let labels: Vec<LabelBytes> = data.labels().classes().iter().map(LabelBytes::of).collect();
+        let answers = AnswerBytes::of(data.answers());
         let begun = ((ROWS_A_GROUP - self.last.rows) % ROWS_A_GROUP).min(data.rows());
-        self.last.add(data, 0..begun, &labels);
+        self.last.add(data, 0..begun, &answers);
         if self.last.rows == ROWS_A_GROUP {
             self.whole.update(self.last.finish().as_flattened());
         }
         let (width, whole) = (self.last.width, (data.rows() - begun) / ROWS_A_GROUP * ROWS_A_GROUP);
         let digests = workers.map_chunks(whole, ROWS_A_GROUP, |rows| {
             let mut group = Group::new(width);
-            group.add(data, begun + rows.start..begun + rows.end, &labels);
+            group.add(data, begun + rows.start..begun + rows.end, &answers);
             group.finish()
         });
         self.whole.update(digests.as_flattened().as_flattened());
-        self.last.add(data, begun + whole..data.rows(), &labels);
+        self.last.add(data, begun + whole..data.rows(), &answers);
     }
 
     /// The digest in hexadecimal.
@@ -117,37 +128,33 @@ struct Group {
     /// The values in either precision, where it is not known yet which one counts.
     singles: blake3::Hasher,
     doubles: blake3::Hasher,
-    labels: blake3::Hasher,
+    answers: blake3::Hasher,
 }
 
 impl Group {
     /// None yet of rows with so many columns.
     fn new(width: usize) -> Self {
-        let [counts, columns, singles, doubles, labels] = std::array::from_fn(|_| blake3::Hasher::new());
-        Group { rows: 0, width, exact: true, counts, columns, singles, doubles, labels }
+        let [counts, columns, singles, doubles, answers] = std::array::from_fn(|_| blake3::Hasher::new());
+        Group { rows: 0, width, exact: true, counts, columns, singles, doubles, answers }
     }
 
     /// Adds rows that follow each other.
-    fn add(&mut self, data: &Dataset, rows: Range<usize>, labels: &[LabelBytes]) {
-        self.add_labels(data, rows.clone(), labels);
+    fn add(&mut self, data: &Dataset, rows: Range<usize>, answers: &AnswerBytes<'_>) {
+        self.add_answers(data, rows.clone(), answers);
         on_stored_rows!(data.matrix(), stored => self.add_entries(&stored, rows.clone()));
         self.rows += rows.len();
     }
 
-    fn add_labels(&mut self, data: &Dataset, rows: Range<usize>, labels: &[LabelBytes]) {
+    fn add_answers(&mut self, data: &Dataset, rows: Range<usize>, answers: &AnswerBytes<'_>) {
         let mut bytes = Vec::with_capacity(rows.len() * (9 + 8));
         for row in rows {
-            match &labels[data.labels().codes()[row] as usize] {
-                // A length that is known is copied without a call.
-                LabelBytes::Number(label) => bytes.extend_from_slice(label),
-                LabelBytes::Text(label) => bytes.extend_from_slice(label),
-            }
+            answers.extend(row, &mut bytes);
             if let Some(weights) = data.weights() {
                 // -0 and 0 are one weight.
                 bytes.extend_from_slice(&(weights[row] + 0.0).to_le_bytes());
             }
         }
-        self.labels.update(&bytes);
+        self.answers.update(&bytes);
     }
 
     fn add_entries(&mut self, stored: &impl StoredRows, rows: Range<usize>) {
@@ -209,10 +216,10 @@ impl Group {
 
     /// The digests of the lists, which are empty then.
     fn finish(&mut self) -> [Digest; LISTS] {
-        let Group { exact, counts, columns, singles, doubles, labels, .. } =
+        let Group { exact, counts, columns, singles, doubles, answers, .. } =
             std::mem::replace(self, Group::new(self.width));
         let values = if exact { singles } else { doubles };
-        [counts, columns, values, labels].map(|list| list.finalize().into())
+        [counts, columns, values, answers].map(|list| list.finalize().into())
     }
 }
 
@@ -264,6 +271,46 @@ fn any<T: Stored>(values: &[T], is_so: impl Fn(f64) -> bool) -> bool {
     values.iter().fold(false, |any, &value| any | is_so(value.into()))
 }
 
+/// The bytes of answers.
+enum AnswerBytes<'a> {
+    /// The code of each row, and the bytes of each class.
+    Classes(&'a [u32], Vec<LabelBytes>),
+    Numbers(&'a [f64]),
+    None,
+}
+
+impl<'a> AnswerBytes<'a> {
+    fn of(answers: &'a Answers) -> Self {
+        match answers {
+            Answers::Classes(labels) => {
+                AnswerBytes::Classes(labels.codes(), labels.classes().iter().map(LabelBytes::of).collect())
+            }
+            Answers::Numbers(numbers) => AnswerBytes::Numbers(numbers),
+            Answers::None => AnswerBytes::None,
+        }
+    }
+
+    /// Appends the bytes of a row's answer.
+    fn extend(&self, row: usize, bytes: &mut Vec<u8>) {
+        match self {
+            // A length that is known is copied without a call.
+            AnswerBytes::Classes(codes, classes) => match &classes[codes[row] as usize] {
+                LabelBytes::Number(label) => bytes.extend_from_slice(label),
+                LabelBytes::Text(label) => bytes.extend_from_slice(label),
+            },
+            AnswerBytes::Numbers(numbers) => bytes.extend_from_slice(&bytes_of_number(numbers[row])),
+            AnswerBytes::None => bytes.extend_from_slice(&bytes_of_number(0.0)),
+        }
+    }
+}
+
+/// 0u8 and a number, of which -0 and 0 are one.
+fn bytes_of_number(number: f64) -> [u8; 9] {
+    let mut bytes = [0; 9];
+    bytes[1..].copy_from_slice(&(number + 0.0).to_le_bytes());
+    bytes
+}
+
 /// What two spellings of one label share, as bytes.
 enum LabelBytes {
     Number([u8; 9]),
@@ -273,11 +320,7 @@ enum LabelBytes {
 impl LabelBytes {
     fn of(label: &super::Label) -> Self {
         match label.number() {
-            Some(number) => {
-                let mut bytes = [0; 9];
-                bytes[1..].copy_from_slice(&(number + 0.0).to_le_bytes());
-                LabelBytes::Number(bytes)
-            }
+            Some(number) => LabelBytes::Number(bytes_of_number(number)),
             None => {
                 let length = (label.text().len() as u64).to_le_bytes();
                 LabelBytes::Text([&[1][..], &length, label.text().as_bytes()].concat())
@@ -354,6 +397,33 @@ mod tests {
         assert_eq!(other.fingerprint(), base);
         let named = other.with_names(vec!["p".into(), "q".into()]).unwrap();
         assert_eq!(named.with_groups(vec![1, 2]).unwrap().fingerprint(), base);
+    }
+
+    #[test]
+    fn targets_are_hashed_as_the_labels_that_spell_them_and_no_answer_as_the_label_0() {
+        let rows = ROWS_A_GROUP + 3;
+        let matrix = || Matrix::dense(rows, 1, (0..rows).map(|row| row as f64).collect::<Vec<_>>()).unwrap();
+        let targets: Vec<f64> =
+            (0..rows).map(|row| (row as f64 * 0.37).sin() * 10f64.powi(row as i32 % 40 - 20)).collect();
+        let labels =
+            |texts: Vec<String>| Dataset::new(matrix(), Labels::new(texts.into_iter().map(Label::new))).unwrap();
+        let numbers = Dataset::new(matrix(), targets.clone()).unwrap();
+        // What Python made of targets before they had a type.
+        let spelled = labels(targets.iter().map(|target| format!("{target:?}")).collect());
+        assert_eq!(numbers.fingerprint(), spelled.fingerprint());
+        assert_eq!(Dataset::unlabelled(matrix()).fingerprint(), labels(vec!["0".into(); rows]).fingerprint());
+        let (workers, unlabelled) = (Workers::none(), Dataset::unlabelled(matrix()));
+        let known = [&unlabelled, &labels(vec!["1".into(); rows]), &numbers].map(|data| {
+            let print = data.fingerprint();
+            (unlabelled.has_fingerprint(&print, &workers), data.has_fingerprint(&print, &workers))
+        });
+        assert_eq!(known, [(true, true), (true, true), (false, true)]);
+        assert!(!numbers.has_fingerprint(&unlabelled.fingerprint(), &workers));
+        let mut other = targets;
+        other[rows - 1] += 1.0;
+        assert_ne!(Dataset::new(matrix(), other).unwrap().fingerprint(), numbers.fingerprint());
+        let zeros = |zero: f64| Dataset::new(matrix(), vec![zero; rows]).unwrap().fingerprint();
+        assert_eq!(zeros(-0.0), zeros(0.0));
     }
 
     #[test]

@@ -230,14 +230,14 @@ mod tests {
     use super::*;
 
     fn signs(data: &Dataset) -> Vec<f64> {
-        data.labels().codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect()
+        data.labels().unwrap().codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect()
     }
 
     #[test]
     fn every_name_is_known_and_an_unknown_one_is_answered_with_the_list() {
         for name in NAMES {
             let data = generate(name, 12, 5).unwrap();
-            assert_eq!((data.rows(), data.labels().classes().len()), (12, 2), "{name}");
+            assert_eq!((data.rows(), data.labels().unwrap().classes().len()), (12, 2), "{name}");
         }
         let error = generate("sun\n", 12, 5).unwrap_err();
         assert_eq!(error.to_string(), r#"there is no generator "sun\n""#);
@@ -264,7 +264,7 @@ mod tests {
             assert!(moons(10, noise, 1).is_err(), "{noise}");
             assert!(far_blob(10, noise, 1).is_err(), "{noise}");
         }
-        assert_eq!(blobs(2, 1.0, 1).unwrap().labels().codes(), [0, 1]);
+        assert_eq!(blobs(2, 1.0, 1).unwrap().labels().unwrap().codes(), [0, 1]);
     }
 
     #[test]

@@ -125,7 +125,8 @@ mod tests {
             let mut all = Vec::new();
             while let Some(block) = rows.next_block(size) {
                 all.extend(
-                    (0..block.rows()).map(|row| (block.matrix().row(row), block.labels().get(row).text().to_string())),
+                    (0..block.rows())
+                        .map(|row| (block.matrix().row(row), block.labels().unwrap().get(row).text().to_string())),
                 );
             }
             all
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn rows_have_length_1_few_words_and_labels_that_a_plane_tells_apart() {
         let data = TextRows::new(2000, 5000, 3).unwrap().next_block(2000).unwrap();
-        let positive = data.labels().codes().iter().filter(|&&code| code == 1).count();
+        let positive = data.labels().unwrap().codes().iter().filter(|&&code| code == 1).count();
         assert!((600..1400).contains(&positive), "{positive}");
         let rows = TextRows::new(1, 5000, 3).unwrap();
         let mut right = 0;
@@ -149,7 +150,7 @@ mod tests {
                 side += rows.hidden(column as u32) * value;
             });
             assert!((square - 1.0).abs() < 1e-3 && (5..=100).contains(&count));
-            right += usize::from((side > 0.0) == (data.labels().codes()[row] == 1));
+            right += usize::from((side > 0.0) == (data.labels().unwrap().codes()[row] == 1));
         }
         assert!(right > 1700, "{right}");
     }

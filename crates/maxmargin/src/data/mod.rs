@@ -1,8 +1,9 @@
-//! Data in memory: [`Matrix`] (rows and columns of numbers), [`Label`]s, and the [`Dataset`] that joins them.
+//! Data in memory: [`Matrix`] (rows and columns of numbers), [`Answers`] for the rows, and the [`Dataset`] that joins them.
 //!
 //! Everything is valid by construction: private fields, one constructor that checks, and values that are
 //! finite from then on.
 
+mod answers;
 mod buffer;
 mod dataset;
 pub mod embedded;
@@ -16,6 +17,7 @@ mod scaling;
 mod split;
 pub(crate) mod stored;
 
+pub use answers::{AnswerKind, Answers};
 pub use buffer::Buffer;
 pub use dataset::Dataset;
 pub use embedded::embedded;
@@ -25,4 +27,4 @@ pub use label::{Label, Labels};
 pub use matrix::{Csr, Dense, Matrix, Values};
 pub use reading::{ColumnRecipe, Missing, RawColumn, Reading, TableRecipe};
 pub use scaling::{Scaling, ScalingKind, range_ratio};
-pub use split::stratified_split;
+pub use split::{plain_split, stratified_split};

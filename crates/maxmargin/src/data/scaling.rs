@@ -15,6 +15,12 @@ const MOST_DENSE_ENTRIES: usize = 1 << 30;
 const ENTRIES_A_COLUMN: usize = 64;
 const MOST_PARTS: usize = 16;
 
+/// Rows that a thread scales at a time.
+const ROWS_A_CHUNK: usize = 256;
+
+/// Fewest columns that a thread sums up: with fewer, threads share cache lines of the rows.
+const COLUMNS_A_CHUNK: usize = 16;
+
 /// How columns are scaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
@@ -103,7 +109,12 @@ impl Scaling {
     ///
     /// Cost: O(entries), twice for `standard`.
     pub fn learn(kind: ScalingKind, matrix: &Matrix) -> Self {
-        let ranges = ranges(matrix, &Workers::none());
+        Scaling::learn_by(kind, matrix, &Workers::none())
+    }
+
+    /// [`Scaling::learn`] on several threads, to the same bits.
+    pub fn learn_by(kind: ScalingKind, matrix: &Matrix, workers: &Workers) -> Self {
+        let ranges = ranges(matrix, workers);
         let mut offsets = vec![0.0; matrix.columns()];
         let mut factors = vec![1.0; matrix.columns()];
         match kind {
@@ -118,7 +129,7 @@ impl Scaling {
                 }
             }
             ScalingKind::Standard => {
-                let (means, deviations) = moments(matrix, &ranges);
+                let (means, deviations) = moments(matrix, &ranges, workers);
                 for (column, range) in ranges.iter().enumerate() {
                     offsets[column] = if range.varies() { means[column] } else { range.least };
                     if range.varies() && deviations[column] > 0.0 {
@@ -189,6 +200,14 @@ impl Scaling {
     /// When the matrix has another number of columns, a scaled number is too large for f64, or the dense result would
     /// have more than 2³⁰ numbers.
     pub fn apply(&self, matrix: &Matrix) -> Result<Matrix, Error> {
+        self.apply_by(matrix, &Workers::none())
+    }
+
+    /// [`Scaling::apply`] on several threads.
+    ///
+    /// # Errors
+    /// As [`Scaling::apply`].
+    pub fn apply_by(&self, matrix: &Matrix, workers: &Workers) -> Result<Matrix, Error> {
         if matrix.columns() != self.offsets.len() {
             return Err(Error::Shape {
                 operation: "scaling",
@@ -208,7 +227,7 @@ impl Scaling {
                 let (offsets, indices) = (csr.offsets().to_vec(), csr.indices().to_vec());
                 Matrix::sparse(matrix.rows(), matrix.columns(), offsets, indices, values)
             }
-            _ => self.apply_dense(matrix),
+            _ => self.apply_dense(matrix, workers),
         }
         .map_err(|error| match error {
             Error::Data { .. } | Error::NotFinite { .. } => Error::Data {
@@ -219,7 +238,7 @@ impl Scaling {
         })
     }
 
-    fn apply_dense(&self, matrix: &Matrix) -> Result<Matrix, Error> {
+    fn apply_dense(&self, matrix: &Matrix, workers: &Workers) -> Result<Matrix, Error> {
         let columns = matrix.columns();
         let size = matrix.rows().saturating_mul(columns);
         if matches!(matrix, Matrix::Sparse(_)) && size > MOST_DENSE_ENTRIES {
@@ -233,14 +252,15 @@ impl Scaling {
             });
         }
         let zeros: Vec<f64> = (0..columns).map(|column| self.scaled(column, 0.0)).collect();
-        let mut values = Vec::with_capacity(size);
-        for row in 0..matrix.rows() {
-            let start = values.len();
-            values.extend_from_slice(&zeros);
-            let target = &mut values[start..];
-            matrix.visit(row, |column, value| target[column] = self.scaled(column, value));
-        }
-        Matrix::dense(matrix.rows(), columns, values)
+        let mut values = vec![0.0; size];
+        let width = columns.max(1);
+        workers.fill_chunks(&mut values, ROWS_A_CHUNK * width, |start, chunk| {
+            on_stored_rows!(matrix, stored => for (k, scaled) in chunk.chunks_exact_mut(width).enumerate() {
+                scaled.copy_from_slice(&zeros);
+                stored.visit(start / width + k, |column, value| scaled[column] = self.scaled(column, value));
+            });
+        });
+        Matrix::dense_with(matrix.rows(), columns, values, workers)
     }
 
     /// (S.1), also when the difference overflows and the result does not.
@@ -370,6 +390,39 @@ fn ranges(matrix: &Matrix, workers: &Workers) -> Vec<Range> {
     ranges.into_iter().map(whole).collect()
 }
 
+/// Sums over the non-zeros of each column, in the order of the rows. Threads share the columns of full rows, so they change no bits.
+fn column_sums<const K: usize>(
+    matrix: &Matrix,
+    workers: &Workers,
+    terms: impl Fn(usize, f64) -> [f64; K] + Sync,
+) -> Vec<[f64; K]> {
+    let mut sums = vec![[0.0; K]; matrix.columns()];
+    let add = |sum: &mut [f64; K], column: usize, value: f64| {
+        if value != 0.0 {
+            sum.iter_mut().zip(terms(column, value)).for_each(|(sum, term)| *sum += term);
+        }
+    };
+    let columns_a_thread = match matrix {
+        Matrix::Dense(_) => matrix.columns().div_ceil(workers.threads()).max(COLUMNS_A_CHUNK),
+        Matrix::Sparse(_) => matrix.columns(),
+    };
+    on_stored_rows!(matrix, stored => workers.fill_chunks(&mut sums, columns_a_thread, |first, sums| {
+        for row in 0..matrix.rows() {
+            match stored.span(row..row + 1) {
+                (None, values) => {
+                    let of_columns = sums.iter_mut().zip(&values[first..]).enumerate();
+                    of_columns.for_each(|(k, (sum, &value))| add(sum, first + k, value.into()));
+                }
+                (Some(columns), values) => {
+                    let entries = columns.iter().zip(values);
+                    entries.for_each(|(&column, &value)| add(&mut sums[column as usize], column as usize, value.into()));
+                }
+            }
+        }
+    }));
+    sums
+}
+
 /// Mean and standard deviation of each column, with m = ⌊max |xᵢ|⌋₂ so that nothing overflows:
 ///
 /// ```text
@@ -379,37 +432,23 @@ fn ranges(matrix: &Matrix, workers: &Workers) -> Vec<Range> {
 ///
 /// ⌊·⌋₂ is the power of two below, because dividing by it does not round. The sum of dᵢ would be 0 in exact arithmetic; it takes the rounding out of the mean. Zeros are counted and not
 /// visited, so dense and sparse agree in every bit.
-fn moments(matrix: &Matrix, ranges: &[Range]) -> (Vec<f64>, Vec<f64>) {
+fn moments(matrix: &Matrix, ranges: &[Range], workers: &Workers) -> (Vec<f64>, Vec<f64>) {
     let (rows, columns) = (matrix.rows() as f64, matrix.columns());
     let largest: Vec<f64> =
         ranges.iter().map(|range| power_of_two(range.largest.abs().max(range.least.abs()))).collect();
-    let (mut sums, mut zeros) = (vec![0.0; columns], vec![rows; columns]);
-    let visit_nonzeros = |visit: &mut dyn FnMut(usize, f64)| {
-        for row in 0..matrix.rows() {
-            matrix.visit(row, |column, value| {
-                if value != 0.0 {
-                    visit(column, value / largest[column]);
-                }
-            });
-        }
-    };
     // (S.2)
-    visit_nonzeros(&mut |column, scaled| {
-        sums[column] += scaled;
-        zeros[column] -= 1.0;
-    });
-    let means: Vec<f64> = sums.iter().map(|sum| sum / rows).collect();
+    let sums = column_sums(matrix, workers, |column, value| [value / largest[column], 1.0]);
+    let means: Vec<f64> = sums.iter().map(|[sum, _]| sum / rows).collect();
+    let zeros: Vec<f64> = sums.iter().map(|[_, count]| rows - count).collect();
     let spreads: Vec<f64> = (0..columns)
         .map(|column| {
             let far = |value: f64| (value / largest[column] - means[column]).abs();
             power_of_two(far(ranges[column].least).max(far(ranges[column].largest)))
         })
         .collect();
-    let (mut firsts, mut seconds) = (vec![0.0; columns], vec![0.0; columns]);
-    visit_nonzeros(&mut |column, scaled| {
-        let deviation = (scaled - means[column]) / spreads[column];
-        firsts[column] += deviation;
-        seconds[column] += deviation * deviation;
+    let deviations = column_sums(matrix, workers, |column, value| {
+        let deviation = (value / largest[column] - means[column]) / spreads[column];
+        [deviation, deviation * deviation]
     });
     // (S.3)
     (0..columns)
@@ -418,8 +457,9 @@ fn moments(matrix: &Matrix, ranges: &[Range]) -> (Vec<f64>, Vec<f64>) {
                 return (ranges[column].least, 0.0);
             }
             let of_zero = -means[column] / spreads[column];
-            let first = (firsts[column] + zeros[column] * of_zero) / rows;
-            let second = (seconds[column] + zeros[column] * of_zero * of_zero) / rows;
+            let [first, second] = deviations[column];
+            let first = (first + zeros[column] * of_zero) / rows;
+            let second = (second + zeros[column] * of_zero * of_zero) / rows;
             let mean = largest[column] * (means[column] + spreads[column] * first);
             (mean, largest[column] * spreads[column] * (second - first * first).max(0.0).sqrt())
         })
@@ -449,6 +489,24 @@ mod tests {
     fn scaled(kind: ScalingKind, values: &[f64]) -> Vec<f64> {
         let matrix = column(values);
         numbers(&Scaling::learn(kind, &matrix).apply(&matrix).unwrap())
+    }
+
+    #[test]
+    fn threads_learn_and_apply_the_same_bits() {
+        let value = |k: usize| if k % 5 == 0 { 0.0 } else { ((k * 7919) % 1013) as f64 * 0.37 - 101.0 };
+        let dense = Matrix::dense(700, 41, (0..700 * 41).map(value).collect::<Vec<f64>>()).unwrap();
+        for matrix in [dense.to_sparse(), dense] {
+            for kind in ScalingKind::ALL {
+                let alone = Scaling::learn(kind, &matrix);
+                let scaled = alone.apply(&matrix).unwrap();
+                for threads in [2, 3] {
+                    let workers = Workers::new(threads).unwrap();
+                    assert_eq!(Scaling::learn_by(kind, &matrix, &workers), alone);
+                    let found = alone.apply_by(&matrix, &workers).unwrap();
+                    (0..700).for_each(|row| assert_eq!(found.row(row), scaled.row(row)));
+                }
+            }
+        }
     }
 
     #[test]

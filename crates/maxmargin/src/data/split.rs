@@ -24,16 +24,45 @@ use crate::error::Error;
 /// use maxmargin::data::{embedded, stratified_split};
 ///
 /// let iris = embedded("iris").expect("it is one of the names");
-/// let (train, test) = stratified_split(iris.labels(), 0.2, 42)?;
+/// let (train, test) = stratified_split(iris.labels()?, 0.2, 42)?;
 /// assert_eq!((train.len(), test.len()), (120, 30));
 /// # Ok::<(), maxmargin::Error>(())
 /// ```
 pub fn stratified_split(labels: &Labels, fraction: f64, seed: u64) -> Result<(Vec<usize>, Vec<usize>), Error> {
+    let mut members = vec![Vec::new(); labels.classes().len()];
+    labels.codes().iter().enumerate().for_each(|(row, &code)| members[code as usize].push(row));
+    split(members, fraction, seed)?.ok_or_else(|| Error::Data {
+        what: format!("{} rows cannot be split: no label occurs twice", labels.len()),
+        help: "give at least two rows of one label".into(),
+    })
+}
+
+/// [`stratified_split`] of rows that have no labels: all of them as one class.
+///
+/// # Errors
+/// When `fraction` is not above 0 and below 1, or there are fewer than two rows.
+///
+/// # Examples
+/// ```
+/// let (train, test) = maxmargin::data::plain_split(10, 0.3, 42)?;
+/// assert_eq!((train.len(), test.len()), (7, 3));
+/// # Ok::<(), maxmargin::Error>(())
+/// ```
+pub fn plain_split(rows: usize, fraction: f64, seed: u64) -> Result<(Vec<usize>, Vec<usize>), Error> {
+    split(vec![(0..rows).collect()], fraction, seed)?.ok_or_else(|| Error::Data {
+        what: format!("rows to split are too few: {rows}"),
+        help: "give at least two rows".into(),
+    })
+}
+
+/// Rows to train on and to test with.
+type Split = (Vec<usize>, Vec<usize>);
+
+/// Splits the rows of each class by (T.1); `None` when no class has two rows.
+fn split(members: Vec<Vec<usize>>, fraction: f64, seed: u64) -> Result<Option<Split>, Error> {
     if !(fraction > 0.0 && fraction < 1.0) {
         return Err(Error::parameter("fraction", fraction, "above 0 and below 1"));
     }
-    let mut members = vec![Vec::new(); labels.classes().len()];
-    labels.codes().iter().enumerate().for_each(|(row, &code)| members[code as usize].push(row));
     let mut generator = Pcg64::seed_from_u64(seed);
     let (mut train, mut test) = (Vec::new(), Vec::new());
     for mut rows in members {
@@ -44,15 +73,9 @@ pub fn stratified_split(labels: &Labels, fraction: f64, seed: u64) -> Result<(Ve
         test.extend_from_slice(&rows[..share]);
         train.extend_from_slice(&rows[share..]);
     }
-    if test.is_empty() {
-        return Err(Error::Data {
-            what: format!("{} rows cannot be split: no label occurs twice", labels.len()),
-            help: "give at least two rows of one label".into(),
-        });
-    }
     train.sort_unstable();
     test.sort_unstable();
-    Ok((train, test))
+    Ok((!test.is_empty()).then_some((train, test)))
 }
 
 #[cfg(test)]
@@ -81,7 +104,16 @@ mod tests {
             let error = stratified_split(&labels(codes), 0.5, 1).unwrap_err();
             assert_eq!(error.to_string(), format!("{} rows cannot be split: no label occurs twice", codes.len()));
         }
+        for rows in [0, 1] {
+            let error = plain_split(rows, 0.5, 1).unwrap_err();
+            assert_eq!(error.to_string(), format!("rows to split are too few: {rows}"));
+        }
         assert_eq!(stratified_split(&labels(&[0, 1, 1]), 0.01, 1).unwrap().1.len(), 1);
+    }
+
+    #[test]
+    fn rows_without_labels_are_split_as_those_of_one_class() {
+        assert_eq!(plain_split(57, 0.3, 9).unwrap(), stratified_split(&labels(&[4; 57]), 0.3, 9).unwrap());
     }
 
     proptest! {

@@ -91,7 +91,7 @@ fn many_iterations(model: &Model, machine: &Machine) -> Option<Finding> {
 fn against_the_simplest(model: &Model, data: &Dataset, workers: &Workers) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     if model.task().is_regression() {
-        let Ok(targets) = data.labels().numbers() else { return Ok(findings) };
+        let Ok(targets) = data.numbers() else { return Ok(findings) };
         let predictions = model.predict(data, workers)?;
         let found = Residuals::new(&targets, predictions.numbers()).and_then(|found| found.r_squared);
         findings.extend(found.filter(|share| *share <= 0.0).map(|r_squared| Finding::NoBetterThanMean { r_squared }));
@@ -100,7 +100,7 @@ fn against_the_simplest(model: &Model, data: &Dataset, workers: &Workers) -> Res
     if !model.task().is_classification() {
         return Ok(findings);
     }
-    let codes = model.codes(data.labels());
+    let codes = model.codes(data);
     let unknown = codes.iter().filter(|code| code.is_none()).count();
     if let Some(row) = codes.iter().position(Option::is_none) {
         findings.push(Finding::UnknownLabels { count: unknown, row });

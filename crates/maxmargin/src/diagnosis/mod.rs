@@ -331,8 +331,8 @@ impl Finding {
 pub fn of_data(data: &Dataset, classes: bool, workers: &Workers) -> Vec<Finding> {
     let mut findings = columns::look(data.matrix(), workers);
     findings.extend(rows::look(data));
-    if classes {
-        findings.extend(of_labels(data.labels()));
+    if let Some(labels) = data.answers().labels().filter(|_| classes) {
+        findings.extend(of_labels(labels));
     }
     findings
 }

@@ -4,14 +4,18 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::Finding;
-use crate::data::Dataset;
+use crate::data::{Answers, Dataset};
 
 pub(super) fn look(data: &Dataset) -> Vec<Finding> {
     // By their digests, in which nobody can make two rows meet; so memory does not grow with the rows' lengths.
     let mut seen: HashMap<[u8; 32], usize> = HashMap::new();
     let (mut repeated, mut contradicted) = ((0, None), (0, None));
     let mut bytes = Vec::new();
-    let codes = data.labels().codes();
+    let same_answer = |one: usize, other: usize| match data.answers() {
+        Answers::Classes(labels) => labels.codes()[one] == labels.codes()[other],
+        Answers::Numbers(numbers) => numbers[one] == numbers[other],
+        Answers::None => true,
+    };
     for row in 0..data.rows() {
         bytes.clear();
         data.matrix().visit(row, |column, value| {
@@ -26,8 +30,7 @@ pub(super) fn look(data: &Dataset) -> Vec<Finding> {
             }
             Entry::Occupied(place) => {
                 let first = *place.get();
-                let same = codes[first] == codes[row];
-                let (count, pair) = if same { &mut repeated } else { &mut contradicted };
+                let (count, pair) = if same_answer(first, row) { &mut repeated } else { &mut contradicted };
                 *count += 1;
                 pair.get_or_insert([first, row]);
             }

@@ -1,7 +1,7 @@
 //! What serves as a column of numbers, and what serves as rows with their answers.
 
 use super::{Classes, Numbers, ToLabels, ToRows, Usual};
-use crate::data::{Dataset, Label, Labels};
+use crate::data::Dataset;
 use crate::error::Error;
 
 /// A column of numbers: a slice, `Vec` or array of what `f64` holds exactly, or an `ndarray::Array1` of such.
@@ -66,38 +66,27 @@ pub trait TrainingData<A> {
     fn to_dataset(&self) -> Result<Dataset, Error>;
 }
 
-/// The rows with a finite number for each.
-fn with_numbers(data: Dataset, numbers: &[f64]) -> Result<Dataset, Error> {
-    if let Some(row) = numbers.iter().position(|number| !number.is_finite()) {
-        return Err(Error::Data {
-            what: format!("the target of row {} is {}", row + 1, numbers[row]),
-            help: "leave the row out, or give it a finite number".into(),
-        });
-    }
-    data.with_labels(Labels::new(numbers.iter().map(|number| Label::new(format!("{number:?}")))))
-}
-
 impl<X: ToRows, Y: ToLabels> TrainingData<Classes<Y::Class>> for (X, Y) {
     fn to_dataset(&self) -> Result<Dataset, Error> {
-        self.0.to_rows()?.with_labels(self.1.to_labels())
+        self.0.to_rows()?.with_answers(self.1.to_labels())
     }
 }
 
 impl<X: ToRows, Y: ToLabels, W: ToNumbers> TrainingData<Classes<Y::Class>> for (X, Y, W) {
     fn to_dataset(&self) -> Result<Dataset, Error> {
-        self.0.to_rows()?.with_labels(self.1.to_labels())?.with_weights(self.2.to_numbers())
+        self.0.to_rows()?.with_answers(self.1.to_labels())?.with_weights(self.2.to_numbers())
     }
 }
 
 impl<X: ToRows, Y: ToNumbers> TrainingData<Numbers> for (X, Y) {
     fn to_dataset(&self) -> Result<Dataset, Error> {
-        with_numbers(self.0.to_rows()?, &self.1.to_numbers())
+        self.0.to_rows()?.with_answers(self.1.to_numbers())
     }
 }
 
 impl<X: ToRows, Y: ToNumbers, W: ToNumbers> TrainingData<Numbers> for (X, Y, W) {
     fn to_dataset(&self) -> Result<Dataset, Error> {
-        with_numbers(self.0.to_rows()?, &self.1.to_numbers())?.with_weights(self.2.to_numbers())
+        self.0.to_rows()?.with_answers(self.1.to_numbers())?.with_weights(self.2.to_numbers())
     }
 }
 

@@ -1,6 +1,6 @@
 //! What serves as rows: slices and arrays of rows, a matrix, a data set.
 
-use crate::data::{Dataset, Label, Labels, Matrix};
+use crate::data::{Dataset, Matrix};
 use crate::error::Error;
 
 /// Rows of numbers, one point each: what a model is fitted to, and what it predicts.
@@ -49,8 +49,7 @@ impl ToRows for Dataset {
 impl ToRows for Matrix {
     fn to_rows(&self) -> Result<Dataset, Error> {
         // A data set has labels; these say nothing.
-        let labels = Labels::from_spellings([Label::new("1")], vec![0; self.rows()]);
-        Dataset::new(self.clone(), labels)
+        Ok(Dataset::unlabelled(self.clone()))
     }
 }
 

@@ -249,7 +249,7 @@ mod tests {
     fn of_embedded(name: &str) -> (Vec<f64>, Vec<f64>) {
         let data = embedded(name).unwrap();
         let values = (0..data.rows()).flat_map(|row| data.matrix().row(row)).collect();
-        let signs = data.labels().codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
+        let signs = data.labels().unwrap().codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
         (values, signs)
     }
 

@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn the_hard_margin_of_e1_is_the_one_of_its_solution() {
         let data = embedded("e1").unwrap();
-        let signs: Vec<f64> = data.labels().codes().iter().map(|&code| f64::from(code) * 2.0 - 1.0).collect();
+        let signs: Vec<f64> = data.labels().unwrap().codes().iter().map(|&code| f64::from(code) * 2.0 - 1.0).collect();
         let plane = Hyperplane::new(vec![5.0 / 6.0, 1.0 / 3.0], -10.0 / 3.0).unwrap();
         assert!((plane.margin(data.matrix(), &signs).unwrap() - 1.114172).abs() < 1e-6);
         // The negative control: the other orientation has every point on the wrong side.

@@ -80,7 +80,7 @@ pub struct Points {
     matrix: Matrix,
     moved: Option<CentredRows>,
     folded: bool,
-    squared_norms: Vec<f64>,
+    squared_norms: OnceLock<Vec<f64>>,
     numbers: Option<Vec<usize>>,
     single: OnceLock<Packed<f32>>,
     double: OnceLock<Packed<f64>>,
@@ -99,18 +99,32 @@ impl Points {
 
     /// [`Points::by`] with a centre subtracted, for a kernel that depends on differences alone.
     pub(crate) fn around(workers: &Workers, matrix: Matrix, folded: bool, centre: Option<Centre>) -> Self {
+        let points = Points::unmeasured(matrix, folded, centre);
+        points.measure(workers);
+        points
+    }
+
+    /// [`Points::around`] without the squared norms, which are computed when they are asked for: a linear prediction never asks.
+    pub(crate) fn unmeasured(matrix: Matrix, folded: bool, centre: Option<Centre>) -> Self {
         let moved = centre.map(|centre| CentredRows { matrix: centre.moved(&matrix), centre });
-        let constant = if folded { 1.0 } else { 0.0 };
-        let mut squared_norms = vec![constant; matrix.rows()];
-        // A model that needs no entries keeps rows without columns.
-        let rows = if matrix.columns() == 0 { 0 } else { matrix.rows() };
-        let seen = moved.as_ref().map_or(&matrix, |moved| &moved.matrix);
-        workers.fill_chunks(&mut squared_norms[..rows], 4096, |start, chunk| {
-            // Summed in the order of `pairs::dots`, so that ‖x − x‖ is exactly 0.
-            super::pairs::squared_norms(seen, start, chunk);
-            chunk.iter_mut().for_each(|square| *square += constant);
-        });
-        Points { matrix, moved, folded, squared_norms, numbers: None, single: OnceLock::new(), double: OnceLock::new() }
+        let (squared_norms, single, double) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Points { matrix, moved, folded, squared_norms, numbers: None, single, double }
+    }
+
+    /// The squared norms, computed on several threads unless they are known.
+    pub(crate) fn measure(&self, workers: &Workers) -> &[f64] {
+        self.squared_norms.get_or_init(|| {
+            let constant = if self.folded { 1.0 } else { 0.0 };
+            let mut squared_norms = vec![constant; self.matrix.rows()];
+            // A model that needs no entries keeps rows without columns.
+            let rows = if self.matrix.columns() == 0 { 0 } else { self.matrix.rows() };
+            workers.fill_chunks(&mut squared_norms[..rows], 4096, |start, chunk| {
+                // Summed in the order of `pairs::dots`, so that ‖x − x‖ is exactly 0.
+                super::pairs::squared_norms(self.seen(), start, chunk);
+                chunk.iter_mut().for_each(|square| *square += constant);
+            });
+            squared_norms
+        })
     }
 
     /// Gives each row the number that a precomputed kernel's table knows it by.
@@ -161,12 +175,12 @@ impl Points {
 
     /// `⟨x′, x′⟩` of every row, less the centre if there is one.
     pub(crate) fn squared_norms(&self) -> &[f64] {
-        &self.squared_norms
+        self.measure(&Workers::none())
     }
 
     /// `⟨x′, x′⟩` of a row, less the centre if there is one.
     pub fn squared_norm(&self, row: usize) -> f64 {
-        self.squared_norms[row]
+        self.squared_norms()[row]
     }
 
     /// The number a table knows a row by: its own place unless numbers were given.

@@ -74,7 +74,7 @@ mod tests {
         let (data, map) = (generate("xor", 200, 5).unwrap(), Products::new(2).unwrap());
         for row in 0..200 {
             let product = lifted(&map, &data.matrix().row(row))[0];
-            assert_eq!(product > 0.0, data.labels().codes()[row] == 1, "row {row}");
+            assert_eq!(product > 0.0, data.labels().unwrap().codes()[row] == 1, "row {row}");
         }
     }
 

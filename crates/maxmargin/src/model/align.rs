@@ -1,5 +1,8 @@
 //! New data in the columns of the model.
 
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+
 use super::Model;
 use crate::data::{Dataset, Matrix};
 use crate::error::{Error, quoted};
@@ -14,6 +17,27 @@ pub struct Aligned {
     pub points: Points,
     /// What was ignored, if anything.
     pub note: Option<String>,
+}
+
+/// Rows that a model has not seen.
+#[derive(Clone, Copy, Debug)]
+pub enum NewRows<'a> {
+    /// A data set, whose columns are known by name where both sides have names. Its answers do not matter.
+    Data(&'a Dataset),
+    /// A matrix in the model's own columns.
+    Matrix(&'a Matrix),
+}
+
+impl<'a> From<&'a Dataset> for NewRows<'a> {
+    fn from(data: &'a Dataset) -> Self {
+        NewRows::Data(data)
+    }
+}
+
+impl<'a> From<&'a Matrix> for NewRows<'a> {
+    fn from(matrix: &'a Matrix) -> Self {
+        NewRows::Matrix(matrix)
+    }
 }
 
 /// Where the columns of a model are in some data.
@@ -32,7 +56,21 @@ impl Model {
     ///
     /// # Errors
     /// When a column is missing, or columns without names differ in number.
-    pub fn align(&self, data: &Dataset) -> Result<Aligned, Error> {
+    pub fn align<'a>(&self, rows: impl Into<NewRows<'a>>) -> Result<Aligned, Error> {
+        self.align_by(rows, &Workers::none())
+    }
+
+    /// [`Model::align`] on several threads.
+    ///
+    /// # Errors
+    /// As [`Model::align`].
+    pub fn align_by<'a>(&self, rows: impl Into<NewRows<'a>>, workers: &Workers) -> Result<Aligned, Error> {
+        let data = match rows.into() {
+            NewRows::Data(data) => data,
+            NewRows::Matrix(matrix) => {
+                return Ok(Aligned { points: self.prepare_by(matrix.clone(), workers)?, note: None });
+            }
+        };
         let (places, note) = self.places(data)?;
         let matrix = match places {
             Places::First => data.matrix().resized(self.parts.columns),
@@ -42,7 +80,7 @@ impl Model {
                 if same { data.matrix().clone() } else { data.matrix().select_columns(&places) }
             }
         };
-        let points = self.prepare(matrix)?;
+        let points = self.prepare_by(matrix, workers)?;
         Ok(Aligned { points, note })
     }
 
@@ -51,6 +89,11 @@ impl Model {
     /// # Errors
     /// When it has another number of columns, or scaling overflows.
     pub fn prepare(&self, matrix: Matrix) -> Result<Points, Error> {
+        self.prepare_by(matrix, &Workers::none())
+    }
+
+    /// [`Model::prepare`] on several threads.
+    fn prepare_by(&self, matrix: Matrix, workers: &Workers) -> Result<Points, Error> {
         if matrix.columns() != self.parts.columns {
             return Err(Error::Shape {
                 operation: "predict",
@@ -59,11 +102,15 @@ impl Model {
             });
         }
         let matrix = match &self.parts.scaling {
-            Some(scaling) => scaling.apply(&matrix)?,
+            Some(scaling) => scaling.apply_by(&matrix, workers)?,
             None => matrix,
         };
         let centre = self.points.centre().cloned();
-        Ok(Points::around(&Workers::none(), matrix, self.parts.recipe.bias == Bias::Folded, centre))
+        let points = Points::unmeasured(matrix, self.parts.recipe.bias == Bias::Folded, centre);
+        if !self.parts.recipe.kernel.is_linear() {
+            points.measure(workers);
+        }
+        Ok(points)
     }
 
     /// For each column of the model its place in the data.
@@ -71,14 +118,17 @@ impl Model {
         let wanted = self.parts.columns;
         let found = data.columns();
         match (&self.parts.names, data.names()) {
+            (Some(names), Some(found)) if names.as_slice() == found => Ok((Places::First, None)),
             (Some(names), Some(found)) => {
-                let place = |name: &String| match data.find_column(name) {
-                    Ok(place) => Ok(Some(place)),
+                let known: HashMap<&str, usize> = found.iter().map(String::as_str).zip(0..).collect();
+                let one_hot = OnceCell::new();
+                let place = |name: &String| match known.get(name.as_str()) {
+                    Some(&place) => Ok(Some(place)),
                     // A value of a one-hot column that does not occur in this data.
-                    Err(_) if one_hot_elsewhere(name, found) => Ok(None),
-                    Err(error) => Err(Error::Data {
+                    None if is_one_hot_of(name, one_hot.get_or_init(|| one_hot_columns(found))) => Ok(None),
+                    None => Err(Error::Data {
                         what: format!("the model needs a column {}, which the data does not have", quoted(name)),
-                        help: error.help(),
+                        help: data.find_column(name).err().map_or_else(String::new, |error| error.help()),
                     }),
                 };
                 Ok((Places::Listed(names.iter().map(place).collect::<Result<_, _>>()?), None))
@@ -111,11 +161,14 @@ impl Model {
     }
 }
 
-/// Whether `name` is a one-hot column, `column=value`, and the data has that column with other values.
-fn one_hot_elsewhere(name: &str, found: &[String]) -> bool {
-    name.split_once('=').is_some_and(|(column, _)| {
-        found.iter().any(|other| other.strip_prefix(column).is_some_and(|rest| rest.starts_with('=')))
-    })
+/// What stands before the first `=` of the names that have one: `column=value` is a one-hot column.
+fn one_hot_columns(names: &[String]) -> HashSet<&str> {
+    names.iter().filter_map(|name| Some(name.split_once('=')?.0)).collect()
+}
+
+/// Whether `name` is a one-hot column, `column=value`, of one of these columns.
+fn is_one_hot_of(name: &str, columns: &HashSet<&str>) -> bool {
+    name.split_once('=').is_some_and(|(column, _)| columns.contains(column))
 }
 
 impl Model {

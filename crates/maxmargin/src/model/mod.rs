@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use crate::certificate::joint::JointEvidence;
 use crate::certificate::{CertificateSummary, Evidence};
 use crate::control::Stop;
-use crate::data::{Dataset, Label, Labels, Matrix, Reading, Scaling};
+use crate::data::{Dataset, Label, Matrix, Reading, Scaling};
 use crate::error::Error;
 use crate::kernel::{Centre, Expansion, Points};
 use crate::problem::{Bias, Loss, Norm, Task};
@@ -26,7 +26,7 @@ use crate::workers::Workers;
 
 pub use crate::network::{Activation, Layer, Network};
 pub use crate::recipe::{Multiclass, Pairing};
-pub use align::Aligned;
+pub use align::{Aligned, NewRows};
 pub(crate) use calibration::MARKS;
 pub use calibration::{Calibration, sigmoid};
 pub(crate) use network_errors::network_errors;
@@ -239,8 +239,8 @@ impl Model {
         let Provenance { rows, fingerprint, .. } = self.provenance();
         let selected = || self.parts.names.as_ref().and_then(|names| data.select_columns(names).ok());
         data.rows() == *rows
-            && (data.fingerprint_by(workers) == *fingerprint
-                || selected().is_some_and(|data| data.fingerprint_by(workers) == *fingerprint))
+            && (data.has_fingerprint(fingerprint, workers)
+                || selected().is_some_and(|data| data.has_fingerprint(fingerprint, workers)))
     }
 
     /// The coefficients of a machine for some training rows, increasing.
@@ -255,8 +255,9 @@ impl Model {
         coefficients
     }
 
-    /// For each label the place of its class in this model; `None` for labels the model does not know.
-    pub fn codes(&self, labels: &Labels) -> Vec<Option<u32>> {
+    /// For each row the place of its class in this model; `None` for rows without a label, and for labels that the model does not know.
+    pub fn codes(&self, data: &Dataset) -> Vec<Option<u32>> {
+        let Some(labels) = data.answers().labels() else { return vec![None; data.rows()] };
         let place = |label: &Label| {
             let found = self.classes().iter().position(|class| class == label).map(|place| place as u32);
             if self.parts.one_against_rest { Some(u32::from(found == Some(1))) } else { found }

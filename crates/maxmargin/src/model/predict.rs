@@ -1,12 +1,13 @@
 //! Decision values and labels for new rows.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use pulp::Arch;
 
-use super::{Aligned, Machine, Model};
+use super::{Aligned, Machine, Model, NewRows};
 use crate::data::stored::{StoredRows, on_stored_rows};
-use crate::data::{Dataset, Label};
+use crate::data::{Label, Labels};
 use crate::error::Error;
 use crate::kernel::{Expansion, Kernel, Points, SumVisitor, VISIT_LANES};
 use crate::recipe::{Pairing, best_in_order, decide};
@@ -31,6 +32,8 @@ pub struct Predictions {
     machines: usize,
     values: Vec<f64>,
     codes: Vec<u32>,
+    /// The model's classes, for the labels.
+    classes: Arc<[Label]>,
     note: Option<String>,
 }
 
@@ -38,6 +41,19 @@ impl Predictions {
     /// For each row the place of its class among the model's classes; nothing for a regression.
     pub fn codes(&self) -> &[u32] {
         &self.codes
+    }
+
+    /// The label of each row; none for a regression.
+    pub fn labels(&self) -> Labels {
+        Labels::from_codes(&self.classes, &self.codes).unwrap_or_else(|| Labels::new([]))
+    }
+
+    /// The label of a row.
+    ///
+    /// # Panics
+    /// When `row` is out of range, or for a regression.
+    pub fn label(&self, row: usize) -> &Label {
+        &self.classes[self.codes[row] as usize]
     }
 
     /// The decision values of a row, one a machine.
@@ -60,12 +76,26 @@ impl Predictions {
 }
 
 impl Model {
-    /// Predicts data with columns of its own: see [`Model::align`].
+    /// Predicts rows: a data set with columns of its own ([`Model::align`]), or a matrix in the model's.
     ///
     /// # Errors
     /// As [`Model::align`].
-    pub fn predict(&self, data: &Dataset, workers: &Workers) -> Result<Predictions, Error> {
-        Ok(self.predict_aligned(self.align(data)?, workers))
+    ///
+    /// # Examples
+    /// ```
+    /// use maxmargin::data::embedded;
+    /// use maxmargin::metrics::accuracy;
+    /// use maxmargin::{TrainingParams, Unattended, Workers};
+    ///
+    /// let (iris, workers) = (embedded("iris").unwrap(), Workers::none());
+    /// let model = TrainingParams::default().check()?.fit(&iris, &workers, &mut Unattended)?;
+    /// let predictions = model.predict(iris.matrix(), &workers)?;
+    /// assert_eq!(predictions.label(0).text(), "setosa");
+    /// assert!(accuracy(iris.labels()?, &predictions.labels())? > 0.95);
+    /// # Ok::<(), maxmargin::Error>(())
+    /// ```
+    pub fn predict<'a>(&self, rows: impl Into<NewRows<'a>>, workers: &Workers) -> Result<Predictions, Error> {
+        Ok(self.predict_aligned(self.align_by(rows, workers)?, workers))
     }
 
     /// Predicts data in the model's own columns.
@@ -79,7 +109,7 @@ impl Model {
             true => Vec::new(),
             false => values.chunks(machines).map(|row| decide(&pairings, row, &mut score, &order)).collect(),
         };
-        Predictions { machines, values, codes, note: aligned.note }
+        Predictions { machines, values, codes, classes: self.classes().into(), note: aligned.note }
     }
 
     /// Predicts the classes of data in the model's own columns, and keeps no decision values: those of many machines are far larger than the
@@ -90,7 +120,8 @@ impl Model {
         }
         let order: Vec<usize> = (0..self.classes().len()).collect();
         let codes = self.winners(&aligned.points, &order, workers);
-        Predictions { machines: self.machines().len(), values: Vec::new(), codes, note: aligned.note }
+        let classes = self.classes().into();
+        Predictions { machines: self.machines().len(), values: Vec::new(), codes, classes, note: aligned.note }
     }
 
     /// For each row the place of its class among the model's classes; of those that tie the first in `order`, which has all of them.
@@ -359,7 +390,7 @@ fn products_in_lanes(
 mod tests {
     use super::*;
     use crate::control::Unattended;
-    use crate::data::{Labels, Matrix};
+    use crate::data::{Dataset, Matrix};
     use crate::kernel::{Gamma, KernelParams};
     use crate::model::Multiclass;
     use crate::training::TrainingParams;

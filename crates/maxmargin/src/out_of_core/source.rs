@@ -68,7 +68,7 @@ impl BlocksInMemory {
     /// Takes the data sets as they are.
     ///
     /// # Errors
-    /// When they differ in their columns, their names, or in having weights.
+    /// When one has no labels, or they differ in their columns, their names, or in having weights.
     pub fn new(blocks: Vec<Dataset>) -> Result<Self, Error> {
         let kind = |data: &Dataset| (data.columns(), data.names().map(<[String]>::to_vec), data.weights().is_some());
         if let Some(number) = (1..blocks.len()).find(|&k| kind(&blocks[k]) != kind(&blocks[0])) {
@@ -77,7 +77,8 @@ impl BlocksInMemory {
                 help: "give all blocks the same columns, and weights to all or none".into(),
             });
         }
-        let labels = Labels::new(blocks.iter().flat_map(|data| data.labels().classes().iter().cloned()));
+        let classes = blocks.iter().map(|data| Ok(data.labels()?.classes())).collect::<Result<Vec<_>, Error>>()?;
+        let labels = Labels::new(classes.into_iter().flatten().cloned());
         Ok(BlocksInMemory { blocks, classes: labels.classes().to_vec() })
     }
 

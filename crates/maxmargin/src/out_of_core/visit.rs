@@ -149,7 +149,7 @@ impl<S: BlockSource> Visits<'_, S> {
                 right: format!("{rows} rows x {columns} columns"),
             }));
         }
-        let codes = self.coding.of(data.labels())?;
+        let codes = self.coding.of(data.labels()?)?;
         let mut squares = vec![0.0; rows];
         on_stored_rows!(data.matrix(), stored => for (row, square) in squares.iter_mut().enumerate() {
             stored.visit(row, |_, value| *square += value * value);

@@ -17,7 +17,7 @@ use crate::problem::{Bias, Loss, Norm, Penalty, Task};
 pub(crate) use class_rows::ClassRows;
 pub use multiclass::{Multiclass, Pairing};
 pub(crate) use multiclass::{best_in_order, decide};
-pub(crate) use problems::{RowAnswers, row_weights, targets};
+pub(crate) use problems::{RowAnswers, row_weights};
 
 /// What is to be solved.
 #[derive(Clone, Debug)]

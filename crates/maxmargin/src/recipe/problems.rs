@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use super::{ClassRows, Multiclass, Pairing, Recipe};
-use crate::data::Dataset;
-use crate::error::{Error, quoted};
+use crate::error::Error;
 use crate::kernel::{Kernel, Points};
 use crate::problem::{JointParts, JointProblem, MarginParts, MarginProblem, Penalty, Task};
 use crate::workers::Workers;
@@ -156,17 +155,6 @@ impl RowAnswers<'_> {
         }
         (rows, own)
     }
-}
-
-/// The labels of a regression's data as numbers.
-///
-/// # Errors
-/// When one is none.
-pub(crate) fn targets(data: &Dataset) -> Result<Vec<f64>, Error> {
-    data.labels().numbers().map_err(|row| Error::Data {
-        what: format!("the label {} of row {} is not a number", quoted(data.labels().get(row).text()), row + 1),
-        help: "regression needs a number for each row: name another label column, or choose task classification".into(),
-    })
 }
 
 /// The weight of each row times that of its class; `None` where all are 1.

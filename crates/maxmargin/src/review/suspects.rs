@@ -8,7 +8,7 @@ use crate::data::Dataset;
 use crate::error::Error;
 use crate::model::{Machine, Model};
 use crate::problem::{RowLoss, Task};
-use crate::recipe::{Pairing, decide, row_weights, targets};
+use crate::recipe::{Pairing, decide, row_weights};
 use crate::workers::Workers;
 
 /// What was found when every row was compared with what the model says of it.
@@ -80,7 +80,10 @@ impl Model {
         let parts = self.parts();
         let points = self.align(data)?.points;
         let codes: Vec<Option<u32>> = match self.task() {
-            Task::Classification => self.codes(data.labels()),
+            Task::Classification => {
+                data.labels()?;
+                self.codes(data)
+            }
             Task::Regression { .. } | Task::NuRegression { .. } => vec![Some(0); data.rows()],
             Task::OneClass { .. } | Task::Svdd { .. } => vec![Some(1); data.rows()],
         };
@@ -91,7 +94,7 @@ impl Model {
                 help: "give data with the labels that the model was trained on".into(),
             });
         }
-        let targets = parts.recipe.task.is_regression().then(|| targets(data)).transpose()?;
+        let targets = parts.recipe.task.is_regression().then(|| data.numbers()).transpose()?;
         let same_data = self.is_training_data(data, workers);
         let shares = same_data.then(|| self.shares_of_bounds(data, &codes));
         let values = self.decision_values(&points, workers);

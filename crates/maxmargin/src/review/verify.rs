@@ -12,7 +12,7 @@ use crate::error::{Error, quoted};
 use crate::kernel::{Exponential, Points, expand, precise_sums};
 use crate::model::{Machine, Model, Network, network_errors};
 use crate::problem::{Decision, FromNu, MarginProblem, Solution, Task};
-use crate::recipe::{RowAnswers, row_weights, targets};
+use crate::recipe::{RowAnswers, row_weights};
 use crate::solver::Settings;
 use crate::workers::Workers;
 
@@ -72,7 +72,7 @@ impl Model {
         }
         let points = self.align(data)?.points;
         let codes = self.true_codes(data)?;
-        let targets = parts.recipe.task.is_regression().then(|| targets(data)).transpose()?;
+        let targets = parts.recipe.task.is_regression().then(|| data.numbers()).transpose()?;
         let mut verification = Verification {
             same_data: (!self.is_from_stream()).then(|| self.is_training_data(data, workers)),
             evidence: Vec::new(),
@@ -160,12 +160,13 @@ impl Model {
             Task::Regression { .. } | Task::NuRegression { .. } => return Ok(vec![0; data.rows()]),
             Task::OneClass { .. } | Task::Svdd { .. } => return Ok(vec![1; data.rows()]),
         }
-        let codes = self.codes(data.labels());
+        let labels = data.labels()?;
+        let codes = self.codes(data);
         if let Some(row) = codes.iter().position(Option::is_none) {
             return Err(Error::Data {
                 what: format!(
                     "the model does not know the label {} of row {}",
-                    quoted(data.labels().get(row).text()),
+                    quoted(labels.get(row).text()),
                     row + 1
                 ),
                 help: "verify with the data that the model was trained on".into(),

@@ -95,7 +95,7 @@ const SLOWING_STEPS: f64 = 1e5;
 ///
 /// let model = learner.model(Stop::IterationLimit)?;
 /// let predictions = model.predict(&data, &Workers::none())?;
-/// let right = predictions.codes().iter().zip(data.labels().codes()).filter(|(a, b)| a == b).count();
+/// let right = predictions.codes().iter().zip(data.labels()?.codes()).filter(|(a, b)| a == b).count();
 /// assert!(right > 1980);
 /// # Ok::<(), maxmargin::Error>(())
 /// ```
@@ -266,7 +266,7 @@ impl StreamingSgd {
     /// When there are fewer rows.
     pub fn learn_rows(&mut self, data: &Dataset, rows: Range<usize>) -> Result<(), Error> {
         if self.classes.is_empty() {
-            let found = data.labels().classes();
+            let found = data.labels()?.classes();
             if found.len() < 2 {
                 return Err(Error::Data {
                     what: format!(
@@ -295,7 +295,7 @@ impl StreamingSgd {
 
     /// For each row the place of its label among the classes.
     fn codes(&self, data: &Dataset) -> Result<Vec<u32>, Error> {
-        let labels = data.labels();
+        let labels = data.labels()?;
         let place = |label: &Label| self.classes.iter().position(|class| class == label).map(|place| place as u32);
         let places: Vec<Option<u32>> = labels.classes().iter().map(place).collect();
         let row_of = |code: usize| labels.codes().iter().position(|&other| other as usize == code).unwrap_or(0);

@@ -43,10 +43,15 @@ impl Training {
             Beginning::Scratch => shared.pairings.iter().map(|_| MachineState::scratch()).collect(),
             Beginning::Checkpoint(checkpoint) => {
                 checkpoint.check_parameters(&self.params)?;
-                checkpoint.check(shared.data, &fingerprint, shared.pairings)?;
+                checkpoint.check(shared.data, &fingerprint, shared.pairings, shared.workers)?;
                 checkpoint.machines
             }
-            Beginning::Model(model) if model.provenance().fingerprint != fingerprint => return Err(of_other_data()),
+            Beginning::Model(model)
+                if model.provenance().fingerprint != fingerprint
+                    && !shared.data.has_fingerprint(&model.provenance().fingerprint, shared.workers) =>
+            {
+                return Err(of_other_data());
+            }
             Beginning::Model(model) => warm_starts(model, None, shared)?,
             Beginning::Part { model, rows } => warm_starts(model, Some(rows), shared)?,
         };

@@ -166,7 +166,7 @@ mod tests {
 
     /// Iris with two more copies of each row of one class.
     fn with_copies(data: &Dataset, class: &str) -> Dataset {
-        let copied = (0..data.rows()).filter(|&row| data.labels().get(row).text() == class);
+        let copied = (0..data.rows()).filter(|&row| data.labels().unwrap().get(row).text() == class);
         let mut rows: Vec<usize> = (0..data.rows()).collect();
         copied.for_each(|row| rows.extend([row, row]));
         data.select_rows(&rows)

@@ -43,7 +43,7 @@ impl Training {
         let (narrow, fingerprint) = (data.narrowed(columns)?, data.fingerprint_by(workers));
         let as_narrow = |model: &Model| {
             let mut parts = narrowed(model.parts(), columns, &narrow)?;
-            if parts.provenance.fingerprint == fingerprint {
+            if data.has_fingerprint(&parts.provenance.fingerprint, workers) {
                 parts.provenance.fingerprint = narrow.fingerprint_by(workers);
             }
             Model::new(parts)

@@ -188,7 +188,7 @@ mod tests {
         let data = generate("moons", 100, 1).unwrap();
         let kernel = KernelParams::Rbf { gamma: Gamma::Value(1.0) }.check(data.matrix()).unwrap();
         let (points, workers) = (Points::new(data.matrix().clone(), false), Workers::none());
-        let signs = data.labels().codes().iter().map(|&code| 2.0 * f64::from(code) - 1.0).collect();
+        let signs = data.labels().unwrap().codes().iter().map(|&code| 2.0 * f64::from(code) - 1.0).collect();
         let rows = (0..100).collect();
         let problem = MarginProblem::new(MarginParts::new(&kernel, &points, &workers, rows, signs)).unwrap();
         let mut solution = solver::solve(SolverKind::Smo, &problem, &Settings::default(), &mut Unattended).unwrap();

@@ -32,7 +32,7 @@ use crate::model::{Machine, Model, ModelParts};
 pub use crate::problem::Penalty;
 use crate::problem::{Bias, FromNu, Loss, Task};
 use crate::provenance::{Choice, Note, Origin, Provenance};
-use crate::recipe::{Pairing, Recipe, RowAnswers, row_weights, targets};
+use crate::recipe::{Pairing, Recipe, RowAnswers, row_weights};
 use crate::relay::MachineControl;
 use crate::room::check_room;
 use crate::solver::{self, Settings, SolverKind, Start};
@@ -166,7 +166,7 @@ impl Training {
         if network {
             self.check_network(&beginning, labels.classes().len())?;
         }
-        let targets = params.task.is_regression().then(|| targets(data)).transpose()?;
+        let targets = params.task.is_regression().then(|| data.numbers()).transpose()?;
         if params.scaling != ScalingKind::None {
             let (need, budget) = (Scaling::bytes_to_learn(data.columns()), params.settings.memory);
             check_room(
@@ -176,9 +176,10 @@ impl Training {
                 "scale no columns, or give fewer",
             )?;
         }
-        let scaling = (params.scaling != ScalingKind::None).then(|| Scaling::learn(params.scaling, data.matrix()));
+        let scaling =
+            (params.scaling != ScalingKind::None).then(|| Scaling::learn_by(params.scaling, data.matrix(), workers));
         let matrix = match &scaling {
-            Some(scaling) => scaling.apply(data.matrix())?,
+            Some(scaling) => scaling.apply_by(data.matrix(), workers)?,
             None => data.matrix().clone(),
         };
         if let (Task::Svdd { .. }, KernelParams::Linear) = (params.task, &params.kernel) {
@@ -232,7 +233,7 @@ impl Training {
             settings: &params.settings,
             labels: &labels,
             classes,
-            one_against_rest: params.positive.is_some() && data.labels().classes().len() > 2,
+            one_against_rest: params.positive.is_some() && data.labels()?.classes().len() > 2,
             answers,
             points: &points,
             workers,
@@ -352,8 +353,8 @@ impl Training {
     /// A label for each row: its own, one against the rest, or, where there are no classes, one for all rows.
     fn labels<'d>(&self, data: &'d Dataset) -> Result<Cow<'d, Labels>, Error> {
         let labels = match (self.params.task, &self.params.positive) {
-            (Task::Classification, None) => Cow::Borrowed(data.labels()),
-            (Task::Classification, Some(positive)) => match data.labels().one_against_rest(positive) {
+            (Task::Classification, None) => Cow::Borrowed(data.labels()?),
+            (Task::Classification, Some(positive)) => match data.labels()?.one_against_rest(positive) {
                 Some(labels) => Cow::Owned(labels),
                 None => return Err(data.find_label(positive.text()).err().unwrap_or_else(no_rows)),
             },

@@ -75,7 +75,7 @@ fn three_classes_are_three_machines_over_one_pool() {
         assert_eq!(model.machines().len(), 3);
         assert!(model.parts().support_rows.is_sorted_by(|a, b| a < b));
         let predictions = model.predict(&iris, &Workers::none()).unwrap();
-        let errors = predictions.codes().iter().zip(iris.labels().codes()).filter(|(a, b)| a != b).count();
+        let errors = predictions.codes().iter().zip(iris.labels().unwrap().codes()).filter(|(a, b)| a != b).count();
         assert!(errors <= 10, "{multiclass:?}: {errors} errors");
     }
 }

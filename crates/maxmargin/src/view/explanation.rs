@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::machine::machine_name;
-use crate::data::Label;
 use crate::model::Model;
 use crate::review::{Explanation, Reason, TermSource};
 
@@ -124,7 +123,7 @@ pub struct ExplainedRow<'a> {
 
 impl<'a> ExplainedRow<'a> {
     /// The view of a row, counted from 1, with its label in the data.
-    pub fn new(model: &'a Model, row: u64, label: Option<&'a Label>, found: &'a Explanation) -> Self {
+    pub fn new(model: &'a Model, row: u64, label: Option<&'a str>, found: &'a Explanation) -> Self {
         let name = |code: u32| model.label(code).text();
         let votes = found.votes.as_ref().map(|votes| {
             votes.iter().enumerate().map(|(code, &votes)| VoteView { label: name(code as u32), votes }).collect()
@@ -133,7 +132,7 @@ impl<'a> ExplainedRow<'a> {
             found.lead.map(|lead| LeadView { rival: name(lead.rival), value: lead.value, distance: lead.distance });
         ExplainedRow {
             row,
-            label: label.map(Label::text),
+            label,
             predicted: found.code.map(name),
             number: if found.code.is_none() { found.values.first().copied() } else { None },
             decision_values: &found.values,

@@ -1,5 +1,7 @@
 //! What the search for suspect rows reports.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::machine::machine_name;
@@ -18,8 +20,8 @@ pub struct SuspectView<'a> {
     pub decision_value: f64,
     /// The machine that it lacks most of.
     pub machine: String,
-    /// What the data says of the row, where rows have labels.
-    pub label: Option<&'a str>,
+    /// What the data says of the row, where rows have labels or numbers.
+    pub label: Option<Cow<'a, str>>,
     /// What the model says of it, where there are classes.
     pub predicted: Option<&'a str>,
     /// α as a part of its bound, for training data.
@@ -56,7 +58,7 @@ impl<'a> SuspectsView<'a> {
             slack: suspect.slack,
             decision_value: suspect.value,
             machine: machine_name(model, &model.machines()[suspect.machine]),
-            label: has_labels.then(|| data.labels().get(suspect.row).text()),
+            label: data.answers().text(suspect.row).filter(|_| has_labels),
             predicted: suspect.predicted.map(|code| model.label(code).text()),
             alpha_over_bound: suspect.share_of_bound,
         });

@@ -7,7 +7,7 @@ use super::machine::{
 };
 use crate::certificate::Certificate;
 use crate::control::{Progress, Stop};
-use crate::data::{Label, Labels};
+use crate::data::{Dataset, Label};
 use crate::model::{Machine, Model};
 use crate::problem::Task;
 use crate::training::Penalty;
@@ -54,8 +54,8 @@ pub struct TrainingFacts<'a, S> {
     pub model: Option<&'a str>,
     /// The picture's file.
     pub plot: Option<&'a str>,
-    /// The labels of the training rows, where the dual variables are wanted.
-    pub alpha_of: Option<&'a Labels>,
+    /// The training rows, where the dual variables are wanted.
+    pub alpha_of: Option<&'a Dataset>,
     /// What a training out of core adds.
     pub out_of_core: Option<OutOfCoreView<'a>>,
 }
@@ -201,7 +201,7 @@ impl<'a, S> TrainingView<'a, S> {
             fingerprint: &parts.provenance.fingerprint,
             model: facts.model,
             plot: facts.plot,
-            alpha: facts.alpha_of.map(|labels| alphas(model, labels)),
+            alpha: facts.alpha_of.map(|data| alphas(model, data)),
             out_of_core: facts.out_of_core,
         }
     }
@@ -244,8 +244,8 @@ impl InterruptedView {
     }
 }
 
-fn alphas(model: &Model, labels: &Labels) -> Alpha {
-    let codes = model.codes(labels);
+fn alphas(model: &Model, data: &Dataset) -> Alpha {
+    let codes = model.codes(data);
     match model.machines() {
         [only] => Alpha::One(alpha(model, only, &codes)),
         all => Alpha::All(all.iter().map(|machine| alpha(model, machine, &codes)).collect()),

@@ -50,7 +50,7 @@ fn run(notebook: &mut Notebook<'_>) -> Result<(), Error> {
 fn hulls(notebook: &mut Notebook<'_>, data: &Dataset) -> Result<(), Error> {
     let kernel = KernelFunction::Linear(Linear {});
     let points = Points::new(data.matrix().clone(), false);
-    let signs = data.labels().codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
+    let signs = data.labels()?.codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
     let rows = (0..data.rows()).collect();
     let problem = MarginProblem::new(MarginParts::new(&kernel, &points, notebook.workers, rows, signs))?;
     let nearest = nearest_points(&problem, 1.0, &params().settings, notebook.control)?;

@@ -99,5 +99,5 @@ pub(super) fn principal_components() -> Result<Dataset, Error> {
     let along = |row: &[f64], direction: &[f64]| row.iter().zip(direction).map(|(a, b)| a * b).sum::<f64>();
     let values: Vec<f64> = centred.iter().flat_map(|row| [0, 1].map(|k: usize| along(row, &directions[k]))).collect();
     let matrix = Matrix::dense(rows, 2, values)?;
-    Dataset::new(matrix, iris.labels().clone())?.with_names(vec!["component1".into(), "component2".into()])
+    Dataset::new(matrix, iris.labels()?.clone())?.with_names(vec!["component1".into(), "component2".into()])
 }

@@ -37,7 +37,7 @@ fn run(notebook: &mut Notebook<'_>) -> Result<(), Error> {
     for name in ["xor", "rings"] {
         let raw = generate(name, ROWS, SEED)?;
         let map = Monomials::new(2, 2, 1.0, 1.0)?;
-        let lifted = Dataset::new(lift(&map, raw.matrix())?, raw.labels().clone())?;
+        let lifted = Dataset::new(lift(&map, raw.matrix())?, raw.labels()?.clone())?;
 
         // No line: the hulls of the two classes meet.
         for (kind, distance) in hard_margins(notebook, &raw, &params())? {

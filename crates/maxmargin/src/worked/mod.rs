@@ -355,7 +355,7 @@ fn decision_values(model: &Model, data: &Dataset, workers: &Workers) -> Result<V
 
 /// +1 for the rows of the model's second class, −1 for the others.
 fn signs(model: &Model, data: &Dataset) -> Vec<f64> {
-    model.codes(data.labels()).iter().map(|&code| if code == Some(1) { 1.0 } else { -1.0 }).collect()
+    model.codes(data).iter().map(|&code| if code == Some(1) { 1.0 } else { -1.0 }).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use maxmargin::data::{Dataset, Label, Labels, Matrix};
+use maxmargin::data::{Answers, Dataset, Label, Labels, Matrix};
 use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::solver::{Settings, SolverKind};
@@ -303,15 +303,15 @@ pub fn problem(seed: u64) -> Problem {
         settings,
         ..TrainingParams::default()
     };
-    let labels: Labels = if kind.task.is_regression() {
-        Labels::new(targets.iter().map(|target| Label::new(format!("{target:?}"))))
+    let answers = if kind.task.is_regression() {
+        Answers::Numbers(targets.clone())
     } else if codes.is_empty() {
-        Labels::new((0..count).map(|_| label(0)))
+        Answers::None
     } else {
-        Labels::new(codes.iter().map(|&code| label(code)))
+        Answers::Classes(Labels::new(codes.iter().map(|&code| label(code))))
     };
     let matrix = Matrix::dense(count, columns, rows.points.concat()).unwrap();
-    let mut data = Dataset::new(matrix, labels).unwrap();
+    let mut data = Dataset::new(matrix, answers).unwrap();
     if draw.once_in(6) {
         let sparse = data.matrix().to_sparse();
         data = data.with_matrix(sparse).unwrap();

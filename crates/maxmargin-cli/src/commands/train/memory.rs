@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use maxmargin::checkpoint::MachineState;
-use maxmargin::data::{Dataset, Reading, ScalingKind, range_ratio};
+use maxmargin::data::{AnswerKind, Dataset, Reading, ScalingKind, range_ratio};
 use maxmargin::diagnosis::MOST_RANGE_RATIO;
 use maxmargin::error::quoted;
 use maxmargin::kernel::KernelParams;
@@ -93,7 +93,7 @@ fn decide(arguments: &Train, mut params: TrainingParams, data: &Dataset) -> Resu
     let mut deviation = None;
     if params.task.is_regression()
         && arguments.has_standard_targets()
-        && let Ok(targets) = data.labels().numbers()
+        && let Ok(targets) = data.numbers()
     {
         let (changed, found) = params.in_deviations_of(&targets);
         (params, deviation) = (changed, Some(found));
@@ -138,7 +138,7 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     let read_seconds = started.elapsed().as_secs_f64();
     let mut warnings = Vec::new();
     if own.params.task.is_classification() {
-        labels::check(arguments, data.labels(), words, &mut warnings)?;
+        labels::check(arguments, data.labels()?, words, &mut warnings)?;
     }
     let Decided { training, choice, deviation } = decide(arguments, own.params.clone(), &data)?;
     if let (Some(path), Some(checkpoint)) = (&arguments.resume, &own.resume) {
@@ -278,7 +278,8 @@ struct Rows {
 fn read(plan: &Plan<'_>, params: &TrainingParams) -> Result<Rows, Failure> {
     let arguments = plan.arguments;
     let kernel_values = input::training_table(&params.kernel);
-    let options = ReadOptions { unlabelled: arguments.unlabelled, kernel_values, ..plan.options.clone() };
+    let answers = if arguments.unlabelled { AnswerKind::None } else { input::answers_of(params.task) };
+    let options = ReadOptions { answers, kernel_values, ..plan.options.clone() };
     let seed = arguments.reading.seed();
     let read = plan.origin.fetch(seed, &plan.workers, plan.words)?.read_once(&options)?;
     let ReadData { data: whole, recipe, remarks, .. } = read;
@@ -366,7 +367,7 @@ fn read_test(
     let reading = &plan.arguments.reading;
     let source = origin.fetch(reading.seed(), &plan.workers, plan.words)?;
     let found = input::read_for_model(&source, (data, read, kernel), reading, false, plan.words)?;
-    if found.labelled {
+    if found.labelled() {
         return Ok(found.data);
     }
     Err(Failure::new(
@@ -411,7 +412,7 @@ pub(super) fn not_converged(model: &Model) -> Option<(String, &'static str)> {
 /// How many rows each class has.
 fn class_rows(model: &Model, data: &Dataset) -> Vec<usize> {
     let mut counts = vec![0; model.classes().len()];
-    model.codes(data.labels()).into_iter().flatten().for_each(|code| counts[code as usize] += 1);
+    model.codes(data).into_iter().flatten().for_each(|code| counts[code as usize] += 1);
     counts
 }
 

@@ -50,8 +50,9 @@ impl Projection {
         let weight = |row: usize| data.weights().map_or(1.0, |weights| weights[row]);
         let rows: Vec<usize> = (0..data.rows()).filter(|&row| weight(row) > 0.0).collect();
         let weights: Vec<f64> = rows.iter().map(|&row| weight(row)).collect();
-        let groups: Vec<usize> = rows.iter().map(|&row| data.labels().codes()[row] as usize).collect();
-        let classes = data.labels().classes().len();
+        let labels = data.labels()?;
+        let groups: Vec<usize> = rows.iter().map(|&row| labels.codes()[row] as usize).collect();
+        let classes = labels.classes().len();
         let (matrix, mut poll) = (data.matrix(), || control.poll(Progress::default()));
         check(matrix, &groups, classes, shrinkage)?;
         let weights = normalised(&weights);

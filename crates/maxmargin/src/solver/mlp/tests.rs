@@ -35,7 +35,7 @@ fn numbers(model: &Model) -> Vec<u64> {
 fn objective(model: &Model, data: &Dataset, cost: f64) -> f64 {
     let predictions = model.predict(data, &Workers::none()).unwrap();
     let weight = |row: usize| data.weights().map_or(1.0, |weights| weights[row]);
-    let codes = model.codes(data.labels());
+    let codes = model.codes(&data);
     let loss = |row: usize| {
         let (values, code) = (predictions.decision_values(row), codes[row].unwrap() as usize);
         match values {
@@ -206,7 +206,7 @@ fn a_weight_is_a_number_of_copies_and_0_is_absence() {
 #[test]
 fn weights_of_classes_move_the_boundary() {
     let data = generate("moons", 60, 4).unwrap();
-    let label = data.labels().classes()[1].text().to_string();
+    let label = data.labels().unwrap().classes()[1].text().to_string();
     let with = |weight: f64| {
         let class_weights: ClassWeights = format!("{label}={weight}").parse().unwrap();
         let model = fit(&data, TrainingParams { class_weights, penalty: Penalty::C(0.1), ..params(&[4]) });
