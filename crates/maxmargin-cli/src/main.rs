@@ -17,6 +17,7 @@ mod report;
 mod size;
 mod tables;
 mod time_left;
+mod trace;
 
 /// What is read is touched for the first time, and that costs by the page.
 #[global_allocator]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use maxmargin::error::bytes as shown_bytes;
-use maxmargin::{Checkpoint, CheckpointControl, Control, Progress, Stop};
+use maxmargin::{Checkpoint, CheckpointControl, Control, Progress, Step, Stop};
 use maxmargin_io::{ReadControl, ReadProgress};
 
 use crate::checkpoint_file::Keeper;
@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::output::short;
 use crate::report::brief;
 use crate::time_left::{Pace, about};
+use crate::trace::Trace;
 
 /// How often the line is drawn.
 pub(crate) const REDRAW: Duration = Duration::from_millis(100);
@@ -40,6 +41,7 @@ pub(crate) struct Watch {
     /// Said once, by whoever ends the program.
     last_words: Arc<Mutex<Option<LastWords>>>,
     impatient: bool,
+    trace: Option<Trace>,
 }
 
 /// A line that says how much of a file has been read, and how long the rest may take. Ctrl-C ends the program at once
@@ -129,6 +131,7 @@ impl Watch {
             broke: Broke::No,
             last_words: Arc::default(),
             impatient: false,
+            trace: None,
         }
     }
 
@@ -143,6 +146,17 @@ impl Watch {
     pub(crate) fn towards(mut self, tolerance: f64) -> Self {
         self.pace = Some(Pace::new(tolerance));
         self
+    }
+
+    /// Writes the steps down, where there is somebody to write them.
+    pub(crate) fn tracing(mut self, trace: Option<Trace>) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// Who writes the steps down, if there is somebody.
+    pub(crate) fn take_trace(&mut self) -> Option<Trace> {
+        self.trace.take()
     }
 
     /// Keeps checkpoints, where there is somebody to keep them.
@@ -199,6 +213,10 @@ impl Watch {
     /// Breaks. The first time, what the solver has is wanted.
     fn stop(&mut self, stop: Stop) -> ControlFlow<Stop> {
         if self.broke == Broke::No {
+            // The program may end before the solver hands back what it has.
+            if let Some(trace) = &mut self.trace {
+                trace.close();
+            }
             self.broke = Broke::NothingKept;
             if stop == Stop::Interrupted && self.impatient {
                 let (bar, last_words) = (self.bar.clone(), Arc::clone(&self.last_words));
@@ -218,6 +236,9 @@ impl Control for Watch {
     fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
         let now = Instant::now();
         self.polled = (now, progress);
+        if let Some(trace) = &mut self.trace {
+            trace.observe(&progress);
+        }
         if interrupt::asked() {
             return self.stop(Stop::Interrupted);
         }
@@ -242,6 +263,16 @@ impl Control for Watch {
     fn spent(&self) -> Option<f64> {
         let part = |limit| self.started.elapsed().div_duration_f64(limit);
         self.limit.map(|limit| if limit.is_zero() { f64::INFINITY } else { part(limit) })
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    fn step(&mut self, step: Step) {
+        if let Some(trace) = &mut self.trace {
+            trace.add(&step);
+        }
     }
 }
 

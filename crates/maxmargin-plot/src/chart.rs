@@ -50,7 +50,7 @@ pub(crate) fn draw(model: &Model, view: &View<'_>, options: &PlotOptions) -> Res
     let binary = model.machines().len() == 1;
     let borders = contour::boundaries(&regions);
     let margins: Vec<_> = if binary && model.task().is_classification() {
-        [-1.0, 1.0].iter().flat_map(|&level| contour::level_lines(side, &values, level)).collect()
+        [-1.0, 1.0].iter().flat_map(|&level| contour::level_lines((side, side), &values, level)).collect()
     } else {
         Vec::new()
     };

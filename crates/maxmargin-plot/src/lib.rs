@@ -18,7 +18,7 @@
 
 mod axis;
 mod chart;
-mod contour;
+pub mod contour;
 mod error;
 mod png;
 mod scene;

@@ -174,10 +174,12 @@ impl<'a> View<'a> {
     pub(crate) fn regions(&self, side: usize, values: &[f64]) -> Result<Vec<Outline>, Error> {
         let classes = self.classes(values);
         if self.pairings.len() == 1 {
-            return Ok(contour::outlines(side, &classes, &|a, b| contour::interpolate(values[a], values[b], 0.0)));
+            return Ok(contour::outlines((side, side), &classes, &|a, b| {
+                contour::interpolate(values[a], values[b], 0.0)
+            }));
         }
         let borders = self.borders(side, &classes)?;
-        Ok(contour::outlines(side, &classes, &|a, b| borders.get(&(a, b)).copied().unwrap_or(0.5)))
+        Ok(contour::outlines((side, side), &classes, &|a, b| borders.get(&(a, b)).copied().unwrap_or(0.5)))
     }
 
     /// Where on each edge of the grid the class changes.

@@ -1,9 +1,13 @@
 //! How a caller watches a solver and stops it: progress, interrupts and limits come in here, and nowhere else.
 
+mod step;
+
 use std::ops::ControlFlow;
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
+
+pub use step::Step;
 
 /// Why a solver stopped. Only [`Stop::Converged`] promises the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +100,15 @@ pub trait Control: Send {
     fn work_left(&self) -> Option<f64> {
         None
     }
+
+    /// Whether the steps of the solvers are to be shown. Solvers ask once before they begin, and while nobody looks steps cost nothing.
+    fn wants_steps(&self) -> bool {
+        false
+    }
+
+    /// Receives a step that was taken, when [`Control::wants_steps`]. `smo`, `dual-ascent`, `sgd`, the perceptrons, `newton`, `kernel-newton`
+    /// and `primal-newton` show theirs.
+    fn step(&mut self, _step: Step) {}
 }
 
 /// Never stops, shows nothing.
@@ -129,5 +142,33 @@ impl Control for Unkept<'_> {
 
     fn work_left(&self) -> Option<f64> {
         self.0.work_left()
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.0.wants_steps()
+    }
+
+    fn step(&mut self, step: Step) {
+        self.0.step(step);
+    }
+}
+
+/// The control of a search that goes on after some iterations.
+pub(crate) struct After<'a> {
+    pub(crate) inner: &'a mut dyn Control,
+    pub(crate) iterations: u64,
+}
+
+impl Control for After<'_> {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        self.inner.poll(Progress { iteration: progress.iteration.saturating_add(self.iterations), ..progress })
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.inner.wants_steps()
+    }
+
+    fn step(&mut self, step: Step) {
+        self.inner.step(step.after(self.iterations));
     }
 }

@@ -61,7 +61,7 @@
 // What is promised: all of it is at the root, and `tests/surface.rs` counts it.
 pub use certificate::{Certificate, CertificateSummary, Evidence};
 pub use checkpoint::{Checkpoint, CheckpointControl};
-pub use control::{Control, Progress, Stop, Unattended};
+pub use control::{Control, Progress, Step, Stop, Unattended};
 pub use data::{Dataset, Label, Labels, Matrix, ScalingKind, embedded::embedded, generate::generate, stratified_split};
 pub use error::Error;
 pub use estimators::{

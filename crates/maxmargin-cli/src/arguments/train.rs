@@ -262,6 +262,9 @@ pub(crate) struct Train {
     /// Draw the decision regions, margins and points to a .svg or .png file
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) plot: Option<PathBuf>,
+    /// Write what the solver does, step by step, to this file: one JSON object a line (to be drawn by plot convergence)
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    pub(crate) trace: Option<PathBuf>,
     /// The two columns to draw, by name or number; the others are held at their means
     #[arg(long, value_name = "COLUMNS", help_heading = "Report", value_delimiter = ',')]
     pub(crate) plot_columns: Option<Vec<String>>,

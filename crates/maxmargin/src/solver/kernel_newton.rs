@@ -42,7 +42,7 @@ use std::ops::ControlFlow;
 
 use super::line_search::exact_step;
 use super::{Settings, Solution, cholesky, decision_of, dot};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Step, Stop};
 use crate::problem::{Bias, DualProblem, FromNu, Loss, MarginProblem};
 use crate::provenance::Note;
 use crate::workers::Workers;
@@ -116,6 +116,7 @@ fn run(
     let limit = settings.max_iterations.unwrap_or(MAX_STEPS);
     let size = problem.len();
     let stages = stages(problem);
+    let is_watched = control.wants_steps();
     let mut point = Point { beta: vec![0.0; size], bias: 0.0, values: vec![0.0; size] };
     for (stage, &(stride, factor)) in stages.iter().enumerate() {
         let rows: Vec<usize> = (0..size).step_by(stride).collect();
@@ -180,8 +181,22 @@ fn run(
             let Some(next) = point.step(problem, &table, &costs, &rows, &active, whole_step, &mut poll)? else {
                 return ControlFlow::Continue(Stop::Stalled);
             };
+            let (next, length) = next;
             (point, last_active) = (next, active);
             *iterations += 1;
+            if is_watched {
+                control.step(Step::Newton {
+                    machine: 0,
+                    iteration: *iterations,
+                    active: last_active.iter().map(|&i| problem.rows()[i]).collect(),
+                    length,
+                    weights: Vec::new(),
+                    coefficients: point.beta.clone(),
+                    bias: point.bias,
+                    primal: point.objective(problem),
+                    violation,
+                });
+            }
         }
     }
     ControlFlow::Continue(Stop::Stalled)
@@ -286,7 +301,8 @@ impl Point {
     }
 
     #[allow(clippy::too_many_arguments)] // the parts of one system
-    /// A step of the problem over some rows with these costs, towards the solution of (KN.3) over the active ones; `None` when that has no finite solution.
+    /// A step of the problem over some rows with these costs, towards the solution of (KN.3) over the active ones, and its length; `None`
+    /// when that has no finite solution.
     fn step(
         &self,
         problem: &MarginProblem<'_>,
@@ -296,7 +312,7 @@ impl Point {
         active: &[usize],
         whole_step: bool,
         poll: &mut dyn FnMut() -> ControlFlow<Stop>,
-    ) -> ControlFlow<Stop, Option<Point>> {
+    ) -> ControlFlow<Stop, Option<(Point, f64)>> {
         let signs = problem.signs();
         let column = |j: usize, out: &mut [f64]| {
             let row = table.row(active[j]);
@@ -336,7 +352,7 @@ impl Point {
             values = table.product(&beta, poll)?.iter().map(|value| value + bias).collect();
         }
         let finite = bias.is_finite() && beta.iter().chain(&values).all(|value| value.is_finite());
-        ControlFlow::Continue(finite.then_some(Point { beta, bias, values }))
+        ControlFlow::Continue(finite.then_some((Point { beta, bias, values }, step)))
     }
 }
 

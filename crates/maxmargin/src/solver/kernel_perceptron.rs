@@ -29,7 +29,7 @@
 
 use std::ops::ControlFlow;
 
-use super::perceptron::{MAX_SWEEPS, not_separable_note};
+use super::perceptron::{MAX_SWEEPS, Mistakes, not_separable_note};
 use super::{Settings, Solution, decision_of};
 use crate::control::{Control, Progress, Stop};
 use crate::problem::{Bias, FromNu, MarginProblem};
@@ -95,6 +95,7 @@ impl State {
         let mut kept: Vec<Option<Box<[f64]>>> = vec![None; size];
         let mut room = settings.memory / (8 * size as u64);
         let mut fresh = vec![0.0; size];
+        let mut shown = control.wants_steps().then(|| Mistakes::new(size));
         while *sweeps < limit {
             let progress = Progress { iteration: *sweeps, ..Progress::default() };
             let mut mistakes = 0u64;
@@ -115,13 +116,16 @@ impl State {
                             kept[i] = Some(fresh.clone().into());
                         }
                     }
-                    let kernel_row = kept[i].as_deref().unwrap_or(&fresh);
+                    let (kernel_row, value) = (kept[i].as_deref().unwrap_or(&fresh), self.values[i]);
                     // (KP.1)
                     self.coefficients[i] += sign;
                     self.bias += constant * sign;
                     self.values.iter_mut().zip(kernel_row).for_each(|(f, k)| *f += sign * (k + constant));
                     self.history[i] += self.seen * sign;
                     self.bias_history += self.seen * constant * sign;
+                    if let Some(shown) = &mut shown {
+                        control.step(shown.add(i, (rows[i], sign), *sweeps, value, self.bias));
+                    }
                 }
                 self.seen += 1.0;
             }

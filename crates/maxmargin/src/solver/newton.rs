@@ -41,7 +41,7 @@ use std::ops::ControlFlow;
 use super::hessian::{self, Ridge};
 use super::line_search::exact_step;
 use super::{Decision, Settings, Solution, dot};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Step, Stop};
 use crate::problem::{Bias, DualProblem, FromNu, Loss, MarginProblem};
 
 /// The most steps unless the settings say otherwise.
@@ -106,6 +106,7 @@ impl State {
         let squares = dual.gram().diagonal(dual.rows());
         let widest = squares.iter().copied().fold(0.0, f64::max);
         let lengths: Vec<f64> = squares.iter().map(|square| square.sqrt()).collect();
+        let is_watched = control.wants_steps();
         loop {
             let coefficients: Vec<f64> = self.alpha.iter().zip(signs).map(|(alpha, sign)| alpha * sign).collect();
             let (of_alpha, folded) = problem.weights_of_coefficients(&coefficients);
@@ -167,7 +168,21 @@ impl State {
             if !(finite(&weights) && bias.is_finite() && finite(&decision_values) && finite(&alpha)) {
                 return ControlFlow::Continue(Stop::Stalled);
             }
+            let active = if is_watched { self.active(problem) } else { Vec::new() };
             *self = State { weights, bias, decision_values, alpha, iterations: self.iterations + 1 };
+            if is_watched {
+                control.step(Step::Newton {
+                    machine: 0,
+                    iteration: self.iterations,
+                    active,
+                    length: step,
+                    weights: self.weights.clone(),
+                    coefficients: Vec::new(),
+                    bias: self.bias,
+                    primal: self.objective(problem),
+                    violation: Some(violation),
+                });
+            }
         }
     }
 
@@ -176,6 +191,12 @@ impl State {
         let folded = if problem.bias() == Bias::Folded { self.bias * self.bias } else { 0.0 };
         let row = |i: usize| problem.costs()[i] * Loss::Squared.value(problem.signs()[i] * self.decision_values[i]);
         0.5 * (dot(&self.weights, &self.weights) + folded) + (0..problem.len()).map(row).sum::<f64>()
+    }
+
+    /// The rows with slack.
+    fn active(&self, problem: &MarginProblem<'_>) -> Vec<usize> {
+        let has_slack = |i: &usize| problem.signs()[*i] * self.decision_values[*i] < 1.0;
+        (0..problem.len()).filter(has_slack).map(|i| problem.rows()[i]).collect()
     }
 
     /// d of (NW.3); `None` when H cannot be factored.

@@ -34,7 +34,7 @@
 use std::ops::ControlFlow;
 
 use super::{Decision, Settings, Solution};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Step, Stop};
 use crate::problem::{Bias, FromNu, MarginProblem};
 use crate::provenance::Note;
 
@@ -72,6 +72,26 @@ pub(super) fn not_separable_note(stop: Stop, sweeps: u64) -> Vec<Note> {
     vec![Note::MistakesInEachSweep { sweeps }]
 }
 
+/// The mistakes so far, for those who watch.
+pub(super) struct Mistakes {
+    /// How often each row was one.
+    times: Vec<u64>,
+    all: u64,
+}
+
+impl Mistakes {
+    pub(super) fn new(rows: usize) -> Self {
+        Mistakes { times: vec![0; rows], all: 0 }
+    }
+
+    /// Counts a mistake at the i-th row of the problem, and says so.
+    pub(super) fn add(&mut self, i: usize, (row, sign): (usize, f64), iteration: u64, value: f64, bias: f64) -> Step {
+        self.times[i] += 1;
+        self.all += 1;
+        Step::Mistake { machine: 0, iteration, row, sign, value, times: self.times[i], mistakes: self.all, bias }
+    }
+}
+
 struct State {
     weights: Vec<f64>,
     bias: f64,
@@ -93,6 +113,7 @@ impl State {
         let rows_a_poll = (ENTRIES_A_POLL / (matrix.entries() / matrix.rows().max(1)).max(1)).max(1);
         let limit = settings.max_iterations.unwrap_or(MAX_SWEEPS);
         let step = if problem.bias() == Bias::None { 0.0 } else { 1.0 };
+        let mut shown = control.wants_steps().then(|| Mistakes::new(problem.len()));
         while *sweeps < limit {
             let mut mistakes = 0u64;
             for (i, (&row, &sign)) in problem.rows().iter().zip(problem.signs()).enumerate() {
@@ -100,11 +121,15 @@ impl State {
                     control.poll(Progress { iteration: *sweeps, ..Progress::default() })?;
                 }
                 // Written so that a value that is not a number is a mistake.
-                let right = sign * (matrix.dot(row, &self.weights) + self.bias) > 0.0;
+                let value = matrix.dot(row, &self.weights) + self.bias;
+                let right = sign * value > 0.0;
                 if !right {
                     mistakes += 1;
                     matrix.add_scaled(row, sign, &mut self.weights); // (PT.1)
                     self.bias += step * sign;
+                    if let Some(shown) = &mut shown {
+                        control.step(shown.add(i, (row, sign), *sweeps, value, self.bias));
+                    }
                     if settings.averaged {
                         matrix.add_scaled(row, self.seen * sign, &mut self.history[..columns]); // (PT.2)
                         self.history[columns] += self.seen * step * sign;

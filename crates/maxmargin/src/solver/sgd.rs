@@ -48,7 +48,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 use super::{Decision, Settings, Solution, dot};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Step, Stop};
 use crate::problem::{Bias, FromNu, Loss, MarginProblem};
 
 /// The most sweeps unless the settings say otherwise.
@@ -144,6 +144,7 @@ fn descend(
     // The windows that begin at the last power of two and at the one before it.
     let (mut older, mut newer) = (empty(&hits, 0), empty(&hits, 0));
     let mut polled = 0;
+    let is_watched = control.wants_steps();
     while *sweeps < limit {
         order.shuffle(&mut random);
         for batch in order.chunks(settings.batch.max(1)) {
@@ -177,6 +178,18 @@ fn descend(
                 window.total += total / seen;
                 window.steps += 1.0;
                 window.bias += bias;
+            }
+            if is_watched {
+                let rate = total / seen;
+                control.step(Step::Sample {
+                    machine: 0,
+                    iteration: *sweeps,
+                    rows: batch.iter().map(|&i| rows[i]).collect(),
+                    violating: batch_hits.iter().map(|&i| rows[i]).collect(),
+                    rate,
+                    weights: sum[..columns].iter().map(|v| rate * v).collect(),
+                    bias: rate * sum[columns] + bias,
+                });
             }
         }
         *sweeps += 1;

@@ -37,7 +37,7 @@ use super::cache::RowCache;
 use super::drift::Drift;
 use super::start::{Snapshot, SnapshotControl, Start, feasible, poll_keeping};
 use super::{OF_ENDING, Settings, Solution};
-use crate::control::{Control, Progress, Stop, Unkept, Work};
+use crate::control::{Control, Progress, Step, Stop, Unkept, Work};
 use crate::problem::{Coupling, DualProblem, MarginProblem, pair_curvature};
 
 /// Bytes that it needs without any row being kept.
@@ -89,6 +89,7 @@ pub(super) fn solve_dual_from(
         Start::Snapshot(snapshot) => walk = state.restore(snapshot).unwrap_or_default(),
     }
     let Walk { mut iterations, mut polish_until, mut gained } = walk;
+    let is_watched = control.wants_steps();
     let (mut gap, mut support) = (None, 0.0);
     let stop = loop {
         let choice = state.select();
@@ -124,15 +125,19 @@ pub(super) fn solve_dual_from(
             _ => break Stop::Converged,
         };
         iterations += 1;
+        let ahead = if is_watched { Some(state.look_ahead(&chosen)) } else { None };
         match state.step(chosen) {
-            Step::Moved { gain } => {
+            Outcome::Moved { gain } => {
                 state.objective -= gain;
                 gained += gain;
+                if let Some(ahead) = ahead {
+                    control.step(state.taken(&ahead, iterations, gain, violation));
+                }
             }
-            Step::Unbounded => break Stop::Diverged,
-            Step::Nothing if state.drift.error() > 0.0 => state.renew_gradient(),
-            Step::Nothing if violation <= settings.tolerance() => break Stop::Converged,
-            Step::Nothing => break Stop::Stalled,
+            Outcome::Unbounded => break Stop::Diverged,
+            Outcome::Nothing if state.drift.error() > 0.0 => state.renew_gradient(),
+            Outcome::Nothing if violation <= settings.tolerance() => break Stop::Converged,
+            Outcome::Nothing => break Stop::Stalled,
         }
         if iterations.is_multiple_of(STALL_WINDOW) {
             if gained <= 4.0 * f64::EPSILON * state.objective.abs() {
@@ -176,7 +181,18 @@ struct Choice {
     violation: f64,
 }
 
-enum Step {
+/// A step before it is taken.
+struct Ahead {
+    i: usize,
+    j: usize,
+    before: [f64; 2],
+    /// The segment that `α_j` may move on, and where it would go without its ends.
+    low: f64,
+    high: f64,
+    wanted: f64,
+}
+
+enum Outcome {
     Moved { gain: f64 },
     Nothing,
     Unbounded,
@@ -338,26 +354,82 @@ impl<'a> State<'a> {
         Some(Choice { i, j, violation })
     }
 
-    fn step(&mut self, Choice { i, j, .. }: Choice) -> Step {
+    fn step(&mut self, Choice { i, j, .. }: Choice) -> Outcome {
         let before = (self.alpha[i], self.alpha[j]);
         let moved = match self.problem.coupling() {
             Coupling::None => self.minimise_rectangle(i, j),
             _ => self.minimise_segment(i, j),
         };
-        let Some((alpha_i, alpha_j)) = moved else { return Step::Unbounded };
+        let Some((alpha_i, alpha_j)) = moved else { return Outcome::Unbounded };
         let (delta_i, delta_j) = (alpha_i - before.0, if i == j { 0.0 } else { alpha_j - before.1 });
         if delta_i == 0.0 && delta_j == 0.0 || !(delta_i.is_finite() && delta_j.is_finite()) {
-            return Step::Nothing;
+            return Outcome::Nothing;
         }
         let change = self.drift.change(delta_i, self.diagonal[i]) + self.drift.change(delta_j, self.diagonal[j]);
         if change.is_nan() || change >= HUGE {
-            return Step::Unbounded;
+            return Outcome::Unbounded;
         }
         let gain = self.gain(i, delta_i, j, delta_j);
         self.alpha[j] = alpha_j;
         self.alpha[i] = alpha_i;
         self.update_gradient(i, delta_i, j, delta_j);
-        Step::Moved { gain }
+        Outcome::Moved { gain }
+    }
+
+    /// Where `α_j` may go, and where it would go without bounds: for those who watch.
+    fn look_ahead(&mut self, &Choice { i, j, .. }: &Choice) -> Ahead {
+        let (signs, upper) = (self.problem.signs(), self.problem.upper());
+        let before = [self.alpha[i], self.alpha[j]];
+        let (kernel, gradient) = (self.cache.row(self.problem, i)[j], [self.gradient[i], self.gradient[j]]);
+        let own = [self.diagonal[i], self.diagonal[j]];
+        let (low, high, change) = if self.problem.coupling() == Coupling::None {
+            let cross = signs[i] * signs[j] * kernel;
+            let determinant = own[0] * own[1] - cross * cross;
+            let change = if i == j || determinant <= 0.0 {
+                -gradient[1] / own[1]
+            } else {
+                (cross * gradient[0] - own[0] * gradient[1]) / determinant
+            };
+            (0.0, upper[j], change)
+        } else {
+            let slope = signs[j] * gradient[1] - signs[i] * gradient[0];
+            let curvature = pair_curvature(own, kernel, self.problem.ridge()[i] + self.problem.ridge()[j]);
+            // How far t of (D.4) can go in both directions until α_i meets a bound, as changes of α_j.
+            let [down, up] = if signs[i] == signs[j] {
+                [upper[i] - before[0], before[0]]
+            } else {
+                [before[0], upper[i] - before[0]]
+            };
+            let t = if curvature > 0.0 { slope / curvature } else { f64::INFINITY };
+            ((before[1] - down).max(0.0), (before[1] + up).min(upper[j]), -signs[j] * t)
+        };
+        Ahead { i, j, before, low, high, wanted: before[1] + change }
+    }
+
+    /// The step that was looked at, now that it is taken.
+    fn taken(&self, ahead: &Ahead, iteration: u64, gain: f64, violation: f64) -> Step {
+        let (problem, &Ahead { i, j, before, low, high, wanted }) = (self.problem, ahead);
+        let pair = |values: &[f64]| [values[i], values[j]];
+        let bias = || -problem.multiplier(&self.alpha, &self.gradient, None);
+        Step::Pair {
+            machine: 0,
+            iteration,
+            i: problem.rows()[i],
+            j: problem.rows()[j],
+            signs: pair(problem.signs()),
+            upper: pair(problem.upper()),
+            before,
+            after: pair(&self.alpha),
+            low,
+            high,
+            wanted,
+            taken: self.alpha[j],
+            gain,
+            dual: -problem.objective(&self.alpha, &self.gradient),
+            gap: problem.gap(&self.alpha, &self.gradient),
+            violation,
+            bias: (problem.coupling() == Coupling::All).then(bias),
+        }
     }
 
     /// By how much a move lowers the objective: minus (D.5).

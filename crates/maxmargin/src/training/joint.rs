@@ -8,7 +8,7 @@ use super::verdict::settle_joint;
 use crate::certificate::Evidence;
 use crate::certificate::joint::errors_by_class;
 use crate::checkpoint::{ByRow, Checkpoint, CheckpointControl};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Step, Stop};
 use crate::error::Error;
 use crate::model::{Machine, Model};
 use crate::problem::{JointProblem, Loss, Penalty};
@@ -35,6 +35,14 @@ impl Control for Heard<'_> {
 
     fn spent(&self) -> Option<f64> {
         self.inner.spent()
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.inner.wants_steps()
+    }
+
+    fn step(&mut self, step: Step) {
+        self.inner.step(step);
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use crate::checkpoint::FinishedMachine;
-use crate::control::{Control, Progress, Stop, Work};
+use crate::control::{Control, Progress, Step, Stop, Work};
 use crate::kernel::Gram;
 use crate::relay::MachineControl;
 use crate::solver::{self, Snapshot, SnapshotControl, SolverKind};
@@ -151,6 +151,14 @@ impl Control for Booked<'_> {
     fn work_left(&self) -> Option<f64> {
         let (spent, price) = (self.inner.spent()?, self.ledger.price);
         (price > 0.0 && self.ledger.is_free).then(|| ((1.0 - self.reserved - spent) / price).max(0.0))
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.inner.wants_steps()
+    }
+
+    fn step(&mut self, step: Step) {
+        self.inner.step(step);
     }
 }
 

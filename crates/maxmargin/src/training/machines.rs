@@ -7,7 +7,7 @@ use super::kept::Kept;
 use super::ledger::Ledger;
 use super::{Training, with_reason};
 use crate::checkpoint::{Checkpoint, CheckpointControl, FinishedMachine, MachineState};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Step, Stop};
 use crate::data::{Dataset, Label, Labels};
 use crate::error::Error;
 use crate::kernel::{ClassValues, Points};
@@ -109,6 +109,8 @@ pub(super) type Broken = BTreeMap<usize, Box<FinishedMachine>>;
 struct OfMachine<'a> {
     inner: &'a mut dyn CheckpointControl,
     machine: (usize, usize),
+    /// The machines that are trained together, by their numbers.
+    numbers: &'a [usize],
     solver: Option<SolverKind>,
     checkpoint: &'a mut Checkpoint,
     broke: bool,
@@ -134,6 +136,15 @@ impl Control for OfMachine<'_> {
 
     fn spent(&self) -> Option<f64> {
         self.inner.spent()
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.inner.wants_steps()
+    }
+
+    fn step(&mut self, step: Step) {
+        let number = self.numbers.get(step.machine()).copied().unwrap_or(self.machine.0);
+        self.inner.step(step.of_machine(number));
     }
 }
 
@@ -303,8 +314,16 @@ impl Training {
             let group = groups.left(group, checkpoint, reserved);
             let states: Vec<_> = group.numbers.iter().map(|&number| checkpoint.machines[number].clone()).collect();
             let machine = (group.numbers[0], count);
-            let mut control =
-                OfMachine { inner: control, machine, solver: None, checkpoint, broke: false, is_wanted: false };
+            let numbers = &group.numbers;
+            let mut control = OfMachine {
+                inner: control,
+                machine,
+                numbers,
+                solver: None,
+                checkpoint,
+                broke: false,
+                is_wanted: false,
+            };
             let settings = &self.params.settings;
             let finished = shared.workers.inside(|| self.fit_group(&group, shared, &states, settings, &mut control))?;
             if control.broke {

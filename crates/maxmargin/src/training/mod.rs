@@ -255,7 +255,9 @@ impl Training {
         self.check_largest(&shared)?;
         let mut checkpoint = self.begin(beginning, &shared)?;
         let groups = self.groups(&shared)?;
-        let side_by_side = pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
+        // Steps are shown machine after machine, in an order that does not depend on the threads.
+        let side_by_side =
+            !control.wants_steps() && pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
         // Side by side, each machine has one thread.
         let alone = Workers::none();
         let team = if side_by_side { &alone } else { workers };

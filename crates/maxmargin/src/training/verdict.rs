@@ -23,7 +23,7 @@ use super::few::{prefer_constant, take_best_bias};
 use super::finish::evidence_of;
 use crate::certificate::joint::{JointEvidence, certify_joint};
 use crate::certificate::{Certificate, Evidence, tighten};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{After, Control, Progress, Stop, Unkept};
 use crate::error::Error;
 use crate::problem::{FromNu, JointProblem, Loss, MarginProblem};
 use crate::provenance::Note;
@@ -165,12 +165,10 @@ pub(super) fn settle<'a>(
             }
             _ => Start::Scratch,
         };
-        // A closure keeps no snapshots: an interrupted search goes on from the first round, to the same bits.
+        // No snapshots are kept: an interrupted search goes on from the first round, to the same bits.
         let before = solution.iterations;
-        let mut ask = |progress: Progress| {
-            control.poll(Progress { iteration: progress.iteration.saturating_add(before), ..progress })
-        };
-        let mut next = solver::solve_from(kind, &problem, &goal, start, &mut ask)?;
+        let mut ask = After { inner: control, iterations: before };
+        let mut next = solver::solve_from(kind, &problem, &goal, start, &mut Unkept(&mut ask))?;
         finer_goal = Some(goal);
         next.iterations = next.iterations.saturating_add(before);
         let (next_evidence, next_own) = judge(&mut next);

@@ -35,6 +35,7 @@ use crate::report::score::{Score, wants_values};
 use crate::report::training::{Picture, Trained, reached, reached_last};
 use crate::report::{self, counted, number};
 use crate::tables;
+use crate::trace::Trace;
 
 /// What a training in memory has beside the plan.
 struct Fit {
@@ -158,7 +159,8 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
         warnings.push(format!("{what}; {help}"));
     }
     let go_on = plan.go_on();
-    let mut watch = watch(plan, go_on.clone());
+    let trace = plan.trace.as_ref().map(|target| Trace::create(target.path())).transpose()?;
+    let mut watch = watch(plan, go_on.clone()).tracing(trace);
     let fit = interrupt::during(Phase::Solving, || {
         if !words.quiet {
             let size = (counted(data.rows(), "row"), counted(data.columns(), "column"));
@@ -168,6 +170,7 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     });
     let train_seconds = watch.elapsed().as_secs_f64();
     watch.finish();
+    let traced = watch.take_trace().map_or(Ok(()), Trace::finish);
     let model = calibrated(plan, &training, fit?, &data, &watch)?;
     let interrupted = interrupt::asked();
     if places.is_some() || !remarks.dropped.is_empty() {
@@ -185,6 +188,7 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     }
 
     let saved = ending::save(plan, Some(&model))?;
+    traced?;
     let was_cut = |machine: &Machine| matches!(machine.stop, Stop::Interrupted | Stop::TimeLimit);
     let cut = model.machines().iter().any(was_cut);
     let kept = is_kept(watch.keeper());

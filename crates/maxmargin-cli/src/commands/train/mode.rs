@@ -101,6 +101,7 @@ fn refuse_what_needs_memory(arguments: &Train) -> Result<(), Failure> {
         ("--resume", arguments.resume.is_some(), "use --save-partial, and go on with --warm-start"),
         ("--probabilities", arguments.probabilities.is_some(), "choose --loss logistic, which has them of itself"),
         ("--alphas", arguments.alphas, "leave it out: the model holds them"),
+        ("--trace", arguments.trace.is_some(), "leave it out: a training in memory shows its steps"),
     ];
     refuse(&flags, "a training out of core")
 }
@@ -127,6 +128,7 @@ fn refuse_what_does_not_stream(arguments: &Train) -> Result<(), Failure> {
         ("--holdout", arguments.holdout.is_some(), "hold rows out with --validate K"),
         ("--test", arguments.test.is_some(), "predict the test with the model, by maxmargin predict"),
         ("--plot", arguments.plot.is_some(), "draw the model, by maxmargin plot"),
+        ("--trace", arguments.trace.is_some(), "leave it out: a training in memory shows its steps"),
         ("--warm-start", arguments.warm_start.is_some(), "leave it out"),
         ("--positive", arguments.positive.is_some(), "leave it out: each class is told from the rest"),
         ("--class-weights", arguments.class_weights.is_some(), "leave it out: all rows of a stream count the same"),

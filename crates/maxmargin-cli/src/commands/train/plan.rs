@@ -41,6 +41,8 @@ pub(super) struct Plan<'a> {
     pub(super) memory: u64,
     pub(super) model: Target,
     pub(super) picture: Option<Drawing>,
+    /// Where the steps are written to.
+    pub(super) trace: Option<Target>,
     /// Where a cache of the data is kept.
     pub(super) cache: Option<Target>,
     /// Who keeps checkpoints; a mode takes it while it learns.
@@ -89,6 +91,7 @@ impl<'a> Plan<'a> {
         let model = arguments.output.clone().unwrap_or_else(|| with_extension(&origin.stem(), "mm"));
         let model = Target::new(&model, &read)?;
         let picture = if matches!(mode, Mode::Memory) { picture(arguments, &origin, &read)? } else { None };
+        let trace = arguments.trace.as_deref().map(|path| Target::new(path, &read)).transpose()?;
         let cache = if matches!(mode, Mode::OutOfCore(_)) { cache(arguments, &read)? } else { None };
         let plan = Plan {
             options: arguments.reading.options(arguments.columns.as_deref()),
@@ -101,6 +104,7 @@ impl<'a> Plan<'a> {
             memory,
             model,
             picture,
+            trace,
             cache,
             keeper,
         };
@@ -112,6 +116,7 @@ impl<'a> Plan<'a> {
     fn check_that_files_differ(&self) -> Result<(), Failure> {
         let others = [
             ("picture", "--plot", self.picture.as_ref().map(|drawing| drawing.sketch.target.path())),
+            ("trace", "--trace", self.trace.as_ref().map(Target::path)),
             ("cache", "--cache", self.cache.as_ref().map(Target::path)),
         ];
         for (what, flag, path) in others {

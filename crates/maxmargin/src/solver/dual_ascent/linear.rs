@@ -14,7 +14,7 @@ use rand_pcg::Pcg64;
 
 use super::check::{Check, Climb, End};
 use super::teams::{GROUP, LanePoint, Round, SweepSums, Teams};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Step as Shown, Stop};
 use crate::data::stored::{StoredRows, on_stored_rows};
 use crate::problem::{Bias, Direction, LinearProblem, RowLoss};
 use crate::solver::Settings;
@@ -64,7 +64,7 @@ fn ascend_in_lanes<const L: usize>(
     let mut checks: Vec<Check<'_, '_>> = problems.iter().map(Check::new).collect();
     let mut lanes = Lanes::<L>::begin(problems, starts, &mut checks);
     let mut broken = on_stored_rows!(problems[0].matrix, rows => {
-        lanes.climb(problems, &rows, &mut checks, settings, control)
+        lanes.climb(problems, &rows, &mut checks, settings, &mut Numbered { control, first: 0 })
     });
     let mut found = Vec::new();
     for (number, check) in checks.iter_mut().enumerate() {
@@ -72,7 +72,9 @@ fn ascend_in_lanes<const L: usize>(
         let mut alone = lanes.alone(number);
         if alone.lanes[0].ended.is_none() && broken.is_continue() {
             let (problem, check) = (&problems[number..=number], std::slice::from_mut(check));
-            broken = on_stored_rows!(problem[0].matrix, rows => alone.climb(problem, &rows, check, settings, control));
+            broken = on_stored_rows!(problem[0].matrix, rows => {
+                alone.climb(problem, &rows, check, settings, &mut Numbered { control, first: number })
+            });
         }
         let end = check.end(&alone.of(0));
         let (stop, sweeps) = match (alone.lanes[0].ended, &broken) {
@@ -83,6 +85,12 @@ fn ascend_in_lanes<const L: usize>(
         found.push(Ascent { end, stop, sweeps });
     }
     found
+}
+
+/// A control that knows the number of the first machine.
+struct Numbered<'a> {
+    control: &'a mut dyn Control,
+    first: usize,
 }
 
 /// The mean of ‖x_i‖².
@@ -262,10 +270,11 @@ impl<const L: usize> Lanes<L> {
         rows: &impl StoredRows,
         checks: &mut [Check<'_, '_>],
         settings: &Settings,
-        control: &mut dyn Control,
+        Numbered { control, first }: &mut Numbered<'_>,
     ) -> ControlFlow<Stop> {
         let n = problems[0].len();
         control.poll(Progress::default())?;
+        let mut duals = if control.wants_steps() { Some(self.duals(problems)) } else { None };
         let mut random = Pcg64::seed_from_u64(settings.seed);
         let mut active: Vec<u32> = (0..n as u32).filter(|&i| self.visitors[i as usize] != 0).collect();
         let mut teams = Teams::new(problems);
@@ -288,7 +297,10 @@ impl<const L: usize> Lanes<L> {
                         places[start..].shuffle(&mut random);
                     }
                 }
-                self.visit(problems, rows, &mut teams);
+                self.visit(problems, rows, &mut teams, duals.is_some());
+                if let Some(duals) = &mut duals {
+                    self.show(problems, &teams, duals, (*first, &mut **control));
+                }
             }
             self.sweeps += 1;
             for number in 0..problems.len() {
@@ -308,7 +320,13 @@ impl<const L: usize> Lanes<L> {
     }
 
     /// Takes the steps of the teams' rows.
-    fn visit(&mut self, problems: &[LinearProblem<'_>], rows: &impl StoredRows, teams: &mut Teams<L>) {
+    fn visit(
+        &mut self,
+        problems: &[LinearProblem<'_>],
+        rows: &impl StoredRows,
+        teams: &mut Teams<L>,
+        is_watched: bool,
+    ) {
         let round = Round {
             problems,
             multipliers: self.multipliers,
@@ -316,6 +334,7 @@ impl<const L: usize> Lanes<L> {
             coefficients: &self.coefficients,
             visitors: &self.visitors,
             outward: self.lanes.map(|lane| lane.outward),
+            is_watched,
         };
         teams.visit(&round, rows, &mut self.at);
         for team in teams.all() {
@@ -329,6 +348,50 @@ impl<const L: usize> Lanes<L> {
                 self.visitors[place as usize] &= !(1 << number);
                 self.lanes[number as usize].left_out += 1;
             }
+        }
+    }
+
+    /// The dual objective (LP.2) of each machine. With an explicit bias it lacks the multiplier's part.
+    fn duals(&self, problems: &[LinearProblem<'_>]) -> Vec<f64> {
+        let dual = |(number, problem): (usize, &LinearProblem<'_>)| {
+            let coefficient = |i: usize| self.coefficients[i][number];
+            let term = |i: usize| problem.loss.dual_term(coefficient(i), problem.targets[i], problem.costs[i]);
+            let squares: f64 = self.at.weights.iter().map(|weights| weights[number] * weights[number]).sum();
+            let of_bias = self.strengths[number] * self.at.sums[number] * self.at.sums[number];
+            (0..problem.len()).map(term).sum::<f64>() - 0.5 * (squares + of_bias)
+        };
+        problems.iter().enumerate().map(dual).collect()
+    }
+
+    /// Shows the steps of the last round, and keeps the dual objectives.
+    fn show(
+        &self,
+        problems: &[LinearProblem<'_>],
+        teams: &Teams<L>,
+        duals: &mut [f64],
+        (first, control): (usize, &mut dyn Control),
+    ) {
+        for step in teams.all().iter().flat_map(|team| &team.watched) {
+            let (i, number) = (step.place as usize, step.number as usize);
+            let LinearProblem { loss, targets, costs, rows, bias, .. } = problems[number];
+            let has_sign = !matches!(loss, RowLoss::Epsilon(_) | RowLoss::SquaredEpsilon(_));
+            let sign = if has_sign { loss.side(targets[i]).0 } else { 1.0 };
+            let high = loss.bound(costs[i]);
+            duals[number] += step.gain;
+            control.step(Shown::Coordinate {
+                machine: first + number,
+                iteration: self.sweeps,
+                row: rows[i],
+                sign,
+                low: if has_sign { 0.0 } else { -high },
+                high,
+                before: sign * step.before,
+                wanted: sign * step.wanted,
+                taken: sign * step.after,
+                gain: step.gain,
+                dual: (bias != Bias::Explicit).then(|| duals[number]),
+                bias: Some(step.bias),
+            });
         }
     }
 

@@ -45,7 +45,7 @@ use super::drift::Drift;
 use super::smo::DualSolution;
 use super::start::{Start, feasible};
 use super::{Decision, Settings, Solution};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Step as Shown, Stop};
 use crate::problem::{Bias, DualProblem, FromNu, LinearProblem, MarginProblem};
 
 /// Bytes that it needs.
@@ -215,6 +215,8 @@ fn ascend(
         alpha[k] = start[k];
         keeper.moved(dual, k, start[k]);
     }
+    let is_watched = control.wants_steps();
+    let mut objective = if is_watched { dual.objective(&alpha, &gradient(dual, &keeper, &alpha)) } else { 0.0 };
     // Variables at a bound whose gradient points outward by more than this are left out.
     let mut outward = f64::INFINITY;
     let stop = 'sweeps: loop {
@@ -248,13 +250,31 @@ fn ascend(
             // (D.6); a row of zeros has no curvature and goes to the end of its box.
             let target =
                 if diagonal[k] > 0.0 { alpha[k] - slope / diagonal[k] } else { -slope.signum() * f64::INFINITY };
-            let target = target.clamp(0.0, upper);
+            let (wanted, target) = (target, target.clamp(0.0, upper));
             // The objective has no lower bound in f64: a hard margin that does not exist, or a kernel that is not positive semidefinite.
             if target == f64::INFINITY || slope.is_nan() || slope.abs() >= HUGE {
                 break 'sweeps Stop::Diverged;
             }
             let delta = target - alpha[k];
             if delta != 0.0 {
+                if is_watched {
+                    let gain = -(slope + 0.5 * diagonal[k] * delta) * delta;
+                    objective -= gain;
+                    control.step(Shown::Coordinate {
+                        machine: 0,
+                        iteration: sweeps,
+                        row: dual.rows()[k],
+                        sign: dual.signs()[k],
+                        low: 0.0,
+                        high: upper,
+                        before: alpha[k],
+                        wanted,
+                        taken: target,
+                        gain,
+                        dual: Some(-objective),
+                        bias: None,
+                    });
+                }
                 alpha[k] = target;
                 keeper.moved(dual, k, delta);
                 moved += delta * delta;

@@ -12,6 +12,22 @@ pub(crate) struct Step {
     pub(crate) outward: Option<f64>,
 }
 
+/// Where [`step`] would go if c had no bounds.
+pub(super) fn free(loss: RowLoss, target: f64, cost: f64, f: f64, old: f64, square: f64) -> f64 {
+    let curvature = square + loss.ridge(cost);
+    match loss {
+        RowLoss::Hinge | RowLoss::Squared | RowLoss::OneClass | RowLoss::Ball => {
+            let (sign, margin) = loss.side(target);
+            old - sign * (sign * f - margin + loss.ridge(cost) * sign * old) / curvature
+        }
+        RowLoss::Epsilon(width) | RowLoss::SquaredEpsilon(width) => {
+            let pull = target - f + square * old;
+            pull.signum() * (pull.abs() - width).max(0.0) / curvature
+        }
+        RowLoss::Logistic => step(loss, target, cost, f, old, square).target,
+    }
+}
+
 /// The exact maximiser of (LP.2) in one coefficient c
 ///
 /// ```text

@@ -17,7 +17,7 @@
 use pulp::Arch;
 
 use super::check::HUGE;
-use super::step::{Step, step};
+use super::step::{Step, free, step};
 use crate::data::stored::StoredRows;
 use crate::problem::{Bias, LinearProblem};
 use crate::simd::vectorised;
@@ -67,12 +67,27 @@ pub(super) struct Round<'r, 'a, const L: usize> {
     pub(super) visitors: &'r [u8],
     /// Rows at a bound whose slope points outward by more than this are left out.
     pub(super) outward: [f64; L],
+    /// Whether the steps are kept for those who watch.
+    pub(super) is_watched: bool,
 }
 
 /// A row whose coefficients have moved, and their new values.
 pub(super) struct MovedRow<const L: usize> {
     pub(super) place: u32,
     pub(super) coefficients: [f64; L],
+}
+
+/// A step of one coefficient of one machine, for those who watch.
+pub(super) struct WatchedStep {
+    pub(super) place: u32,
+    pub(super) number: u8,
+    /// c before and after, and where it would go without bounds.
+    pub(super) before: f64,
+    pub(super) after: f64,
+    pub(super) wanted: f64,
+    pub(super) gain: f64,
+    /// `b + ρS` of (DA.2) after the step.
+    pub(super) bias: f64,
 }
 
 /// A team: it visits some rows, one after the other, on its own copy of w.
@@ -85,6 +100,8 @@ pub(super) struct Team<const L: usize> {
     pub(super) moved: Vec<MovedRow<L>>,
     /// Rows that a machine leaves out from now on.
     pub(super) left_out: Vec<(u32, u8)>,
+    /// The steps of the last round, if somebody watches.
+    pub(super) watched: Vec<WatchedStep>,
 }
 
 /// All teams.
@@ -119,6 +136,7 @@ impl<const L: usize> Teams<L> {
             heights: [0.0; L],
             moved: Vec::new(),
             left_out: Vec::new(),
+            watched: Vec::new(),
         };
         Teams { teams: (0..count).map(|_| team()).collect(), groups }
     }
@@ -210,6 +228,9 @@ impl<const L: usize> Teams<L> {
         if steps.iter().all(|&step| step == 1.0) {
             return;
         }
+        for watched in self.teams.iter_mut().flat_map(|team| &mut team.watched) {
+            watched.after = watched.before + steps[watched.number as usize] * (watched.after - watched.before);
+        }
         for moved in self.teams.iter_mut().flat_map(|team| &mut team.moved) {
             let old = &round.coefficients[moved.place as usize];
             for (lane, new) in moved.coefficients.iter_mut().enumerate() {
@@ -243,6 +264,7 @@ impl<const L: usize> Team<L> {
         let (mut moved, mut left_out) = (std::mem::take(&mut self.moved), std::mem::take(&mut self.left_out));
         moved.clear();
         left_out.clear();
+        self.watched.clear();
         let weights = &mut self.at.weights[..];
         for &place in &self.places {
             let i = place as usize;
@@ -283,6 +305,19 @@ impl<const L: usize> Team<L> {
                     seen.moved += change * change;
                     changes[number] = change;
                     moves = true;
+                    if round.is_watched {
+                        let square = square + curvatures_of_bias[number];
+                        let rise = loss.dual_term(new, target, cost) - term;
+                        self.watched.push(WatchedStep {
+                            place,
+                            number: number as u8,
+                            before: old,
+                            after: new,
+                            wanted: free(loss, target, cost, f, old, square),
+                            gain: rise - (f + 0.5 * square * change) * change,
+                            bias: round.multipliers[number] + round.strengths[number] * sums[number],
+                        });
+                    }
                     if measured {
                         heights[number] += loss.dual_term(new, target, cost) - term;
                     }

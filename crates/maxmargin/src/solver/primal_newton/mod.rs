@@ -60,7 +60,7 @@ use std::ops::ControlFlow;
 use super::start::Start;
 use super::{Decision, Settings, Solution};
 use crate::certificate::relative_gap;
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Step, Stop};
 use crate::problem::{
     Advanced, Bias, Direction, FromNu, LinearProblem, MarginProblem, Passes, RowLoss, RowState, RowSums, dot,
 };
@@ -171,6 +171,8 @@ struct Search<'p, 'a> {
     start: Option<Direction>,
     /// ‖g‖ at first.
     first: Option<f64>,
+    /// The part of the last step that was taken.
+    length: f64,
     steps: u64,
 }
 
@@ -220,6 +222,7 @@ impl<'p, 'a> Search<'p, 'a> {
             total: problem.costs.iter().sum(),
             start: None,
             first: None,
+            length: 1.0,
             steps: 0,
         }
     }
@@ -311,6 +314,8 @@ impl<'p, 'a> Search<'p, 'a> {
 
     fn descend(&mut self, goal: Goal<'_>, control: &mut dyn Control) -> ControlFlow<Stop, Stop> {
         control.poll(Progress::default())?;
+        // The steps on a sample are not those of the problem.
+        let is_watched = control.wants_steps() && matches!(goal, Goal::Settings(_));
         let start = self.start.take();
         if let Some(start) = &start {
             self.point = start.clone();
@@ -411,13 +416,33 @@ impl<'p, 'a> Search<'p, 'a> {
             let foresees = self.problem.loss == RowLoss::Logistic && gain <= LIKELY * enough;
             self.state.foreseen = self.problem.workers.zeros(if foresees { self.problem.len() } else { 0 });
             let last = self.point.clone();
+            let active = if is_watched { self.active() } else { Vec::new() };
             found = self.step(&found, &direction);
             if !(found.primal.is_finite() && found.gradient.is_finite()) {
                 self.go_back(last);
                 return ControlFlow::Continue(self.give_up(met, Stop::Stalled));
             }
             self.steps += 1;
+            if is_watched {
+                control.step(Step::Newton {
+                    machine: 0,
+                    iteration: self.steps,
+                    active,
+                    length: self.length,
+                    weights: self.point.weights.clone(),
+                    coefficients: Vec::new(),
+                    bias: self.point.bias,
+                    primal: found.primal,
+                    violation: Some(violation),
+                });
+            }
         }
+    }
+
+    /// The rows whose loss is curved at this point.
+    fn active(&self) -> Vec<usize> {
+        let is_curved = |(_, curvature): &(&usize, &f64)| **curvature > 0.0;
+        self.problem.rows.iter().zip(&self.state.curvatures).filter(is_curved).map(|(&row, _)| row).collect()
     }
 
     /// Ends a search that makes no progress. If the goal was met before, it goes back to that point.
@@ -458,11 +483,13 @@ impl<'p, 'a> Search<'p, 'a> {
         self.point.add(1.0, direction);
         let found = self.look(Some(direction));
         let after = self.slope(direction, &found);
+        self.length = 1.0;
         if line::is_near_enough(before, after) {
             return found;
         }
         let (along, curvature) = self.penalty_along(&start, direction);
         let step = line::find(self.problem, &self.state, along, curvature, before);
+        self.length = step;
         // The rows have gone a whole step already.
         let back = step - 1.0;
         let changes = std::mem::take(&mut self.state.changes);
