@@ -36,6 +36,8 @@ pub(crate) enum Fault {
         help: String,
         /// The number.
         value: f64,
+        /// Its row and column, counted from 0.
+        place: (usize, usize),
     },
     /// We have to.
     Bug(String),
@@ -47,7 +49,9 @@ impl From<maxmargin::Error> for Fault {
     fn from(error: maxmargin::Error) -> Self {
         let (what, help) = (error.text_by(argument), error.help_by(argument));
         match error {
-            maxmargin::Error::NotFinite { value, .. } => Fault::NotFinite { what, help, value },
+            maxmargin::Error::NotFinite { value, row, column } => {
+                Fault::NotFinite { what, help, value, place: (row - 1, column - 1) }
+            }
             _ => Fault::Input { what, help },
         }
     }
@@ -83,9 +87,10 @@ impl From<Fault> for PyErr {
         match fault {
             Fault::Input { what, help } if help.is_empty() => InputError::new_err(what),
             Fault::Input { what, help } => InputError::new_err(format!("{what}\nhelp: {help}")),
-            Fault::NotFinite { what, help, value } => Python::attach(|py| {
+            Fault::NotFinite { what, help, value, place } => Python::attach(|py| {
                 let error = InputError::new_err(format!("{what}\nhelp: {help}"));
-                error.value(py).setattr("value", value).map_or_else(|failed| failed, |()| error)
+                let told = error.value(py).setattr("value", value).and_then(|()| error.value(py).setattr("place", place));
+                told.map_or_else(|failed| failed, |()| error)
             }),
             Fault::Bug(what) => InternalError::new_err(format!(
                 "{what}\nhelp: this is a bug of maxmargin; please report it with the call that led to it"

@@ -13,6 +13,7 @@
 //! | `params.rs` | a dictionary to checked parameters |
 //! | `fit.rs` | `fit` and `calibrate` |
 //! | `model.rs` | `Model`: predictions, certificate, vectors, files |
+//! | `review.rs` | how well a model does, why, which rows are odd, and what may be wrong |
 //! | `stream.rs` | `Stream`: learning from rows as they come |
 //! | `lift.rs` | `Lift`: explicit feature maps; and blocks of kernel values |
 //! | `errors.rs` | our errors as Python's |
@@ -26,6 +27,7 @@ mod fit;
 mod lift;
 mod model;
 mod params;
+mod review;
 mod stream;
 
 use pyo3::prelude::*;
@@ -47,6 +49,8 @@ mod _engine {
     use super::lift::{Lift, kernel_block, project};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::review::{diagnose, explain, report, suspects};
     #[pymodule_export]
     use super::stream::Stream;
 

@@ -1,15 +1,19 @@
 //! `Model`: predictions, and everything that scikit-learn's attributes are made of.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use maxmargin::certificate::Evidence;
 use maxmargin::data::{Label, Matrix, Values};
 use maxmargin::provenance::Note;
+use maxmargin::view::VerificationView;
 use maxmargin_io::{LiblinearLayout, LibsvmLayout};
 use maxmargin_plot::{Format, PlotOptions};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::ndarray::{ArrayView1, ArrayView2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -17,6 +21,7 @@ use crate::data::{Data, workers};
 use crate::door::{self, Watch};
 use crate::errors::Fault;
 use crate::params::Answers;
+use crate::review::in_json;
 
 /// A trained model. It never changes, so any number of threads may use it.
 #[pyclass(frozen, module = "maxmargin._engine")]
@@ -35,6 +40,9 @@ type Expansion<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 
 /// For each coefficient of all machines its machine, its place among the support vectors, and itself.
 type Expansions<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+
+/// The system's number of the error of a file that is not there (ENOENT).
+const NO_SUCH_FILE: i32 = 2;
 
 /// Multiplications that are done on the calling thread: about as long as it takes to start another.
 const BRIEF: usize = 2_000_000;
@@ -186,6 +194,18 @@ impl Model {
         Ok(self.machine(machine)?.weights.clone().map(|weights| weights.into_pyarray(py)))
     }
 
+    /// Whether these are the weights of the machines, a line of `coef` each, and these their biases; in single precision where they are given
+    /// in it.
+    fn has_weights(&self, coef: &Bound<'_, PyAny>, intercept: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if let Ok(coef) = coef.extract::<PyReadonlyArray2<'_, f32>>() {
+            let intercept = intercept.extract::<PyReadonlyArray1<'_, f32>>()?;
+            return Ok(self.agrees(coef.as_array(), intercept.as_array(), |value| value as f32));
+        }
+        let Ok(coef) = coef.extract::<PyReadonlyArray2<'_, f64>>() else { return Ok(false) };
+        let intercept = intercept.extract::<PyReadonlyArray1<'_, f64>>()?;
+        Ok(self.agrees(coef.as_array(), intercept.as_array(), |value| value))
+    }
+
     /// The support vectors: an array, or the parts of a CSR matrix; `None` for a linear or precomputed kernel.
     fn vectors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match &self.inner.parts().vectors {
@@ -229,6 +249,12 @@ impl Model {
     /// Reads our file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        if std::fs::metadata(&path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            // What Python's own `open` raises, with the numbers and texts of the system.
+            let system = std::io::Error::from_raw_os_error(NO_SUCH_FILE);
+            let text = system.to_string().split(" (os error").next().unwrap_or_default().to_string();
+            return Err(PyFileNotFoundError::new_err((NO_SUCH_FILE, text, path)));
+        }
         door::brief(py, || Ok(maxmargin_io::load_model(&path)?)).map(Model::from)
     }
 
@@ -255,7 +281,7 @@ impl Model {
         let model = Arc::clone(&self.inner);
         door::run(py, Watch::default(), move |_| {
             let found = model.verify(&dataset, &workers(threads, usize::MAX)?)?;
-            serde_json::to_string(&found).map_err(|error| Fault::Bug(error.to_string()))
+            in_json(serde_json::to_string(&VerificationView::new(&model, &found)))
         })
     }
 
@@ -294,6 +320,26 @@ impl Model {
 }
 
 impl Model {
+    /// Whether the weights and biases of the machines are these numbers, once `rounded`.
+    fn agrees<T: Copy + PartialEq>(
+        &self,
+        coef: ArrayView2<'_, T>,
+        intercept: ArrayView1<'_, T>,
+        rounded: impl Fn(f64) -> T,
+    ) -> bool {
+        let machines = self.inner.machines();
+        // Scaled columns are not those that the weights of a user are for.
+        if coef.nrows() != machines.len() || intercept.len() != machines.len() || self.inner.parts().scaling.is_some() {
+            return false;
+        }
+        machines.iter().zip(coef.rows()).zip(&intercept).all(|((machine, line), &bias)| {
+            let Some(weights) = &machine.weights else { return false };
+            weights.len() == line.len()
+                && rounded(machine.bias) == bias
+                && weights.iter().zip(&line).all(|(&weight, &own)| rounded(weight) == own)
+        })
+    }
+
     fn machine(&self, number: usize) -> PyResult<&maxmargin::model::Machine> {
         let none = || Fault::Input { what: format!("there is no machine {number}"), help: String::new() };
         self.inner.machines().get(number).ok_or_else(|| none().into())

@@ -32,7 +32,7 @@ def main() -> None:
     draw = np.random.default_rng(0)
     X = draw.normal(size=(300, 4))
     y = np.where(X[:, 0] + 0.3 * draw.normal(size=300) > 0, "yes", "no")
-    model = maxmargin.SVC(C=2).fit(X, y)
+    model = maxmargin.SVC(C=2, probability=True).fit(X, y)
     assert model.score(X, y) > 0.9 and model.certificate_.relative_gap < 1e-6 and model.verify(X, y)
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
     assert maxmargin.SVR().fit(X, X[:, 0]).score(X, X[:, 0]) > 0.9

@@ -245,14 +245,14 @@ ROWS = [
     refuses("rows of raw memory", lambda: SVC().fit(np.zeros((24, 2), "V8"), Y), "|V8"),
     refuses("rows of records", lambda: SVC().fit(np.zeros(24, [("a", "f8"), ("b", "f8")]), Y), "works on numbers"),
     refuses("objects that are text", lambda: SVC().fit([[1.0, "red"]] * 23 + [[1, None]], Y), "'red'"),
-    refuses("objects that are dictionaries", lambda: SVC().fit(changed(X, (1, 2), {}, object), Y), "row 2, column 3 is {}", TypeError),
+    refuses("objects that are dictionaries", lambda: SVC().fit(changed(X, (1, 2), {}, object), Y), "row 1, column 2 is {}", TypeError),
     refuses("objects that are lists", lambda: SVC().fit(np.array([[[1], 2]] * 24, dtype=object), Y), "'list'", TypeError),
-    refuses("None among the rows", lambda: SVC().fit(changed(X, (1, 1), None, object), Y), "row 2, column 2 is NaN"),
-    refuses("NaN among the rows", lambda: SVC().fit(changed(X, (3, 1), NAN), Y), "Input X contains NaN: the value in row 4, column 2"),
-    refuses("NaN among rows of singles", lambda: SVC().fit(changed(X, (3, 1), NAN, "f4"), Y), "row 4, column 2"),
-    refuses("infinity among the rows", lambda: SVR().fit(changed(X, (3, 1), INF), T), "row 4, column 2 is inf"),
-    refuses("minus infinity among the rows", lambda: OneClassSVM().fit(changed(X, (0, 0), -INF)), "row 1, column 1 is -inf"),
-    refuses("NaN among rows to predict", lambda: fitted().predict(changed(X, (5, 0), NAN)), "row 6, column 1"),
+    refuses("None among the rows", lambda: SVC().fit(changed(X, (1, 1), None, object), Y), "row 1, column 1 is NaN"),
+    refuses("NaN among the rows", lambda: SVC().fit(changed(X, (3, 1), NAN), Y), "Input X contains NaN: the value in row 3, column 1"),
+    refuses("NaN among rows of singles", lambda: SVC().fit(changed(X, (3, 1), NAN, "f4"), Y), "row 3, column 1"),
+    refuses("infinity among the rows", lambda: SVR().fit(changed(X, (3, 1), INF), T), "row 3, column 1 is inf"),
+    refuses("minus infinity among the rows", lambda: OneClassSVM().fit(changed(X, (0, 0), -INF)), "row 0, column 0 is -inf"),
+    refuses("NaN among rows to predict", lambda: fitted().predict(changed(X, (5, 0), NAN)), "row 5, column 0"),
     refuses("numbers too large for half precision", lambda: SVC().fit(changed(X, (0, 0), INF, "f2"), Y), "infinity"),
     refuses("an empty list", lambda: SVC().fit([], []), "got 1D array"),
     refuses("an empty row", lambda: SVC().fit([[]], [1]), "0 feature(s) (shape=(1, 0))"),
@@ -295,10 +295,10 @@ FRAMES = [
         "a frame of polars after one of pandas",
         lambda: np.array_equal(fitted_on(FRAME).predict(pl.from_pandas(FRAME)), fitted().predict(X)),
     ),
-    refuses("a nullable frame with a gap", lambda: SVC().fit(nullable("Int64", gap=True), Y), "row 3, column 2 is <NA>"),
+    refuses("a nullable frame with a gap", lambda: SVC().fit(nullable("Int64", gap=True), Y), "row 2, column 1 is <NA>"),
     refuses("a nullable frame of fractions with a gap", lambda: SVC().fit(nullable("Float64", gap=True), Y), "contains NaN"),
-    refuses("a frame of polars with a gap", lambda: SVC().fit(pl.DataFrame({"a": [None] + [1.0] * 23}), Y), "row 1, column 1 is NaN"),
-    refuses("a frame with a column of text", lambda: SVC().fit(column(b="red"), Y), "row 1, column 2 is 'red'"),
+    refuses("a frame of polars with a gap", lambda: SVC().fit(pl.DataFrame({"a": [None] + [1.0] * 23}), Y), "row 0, column 'a' is NaN"),
+    refuses("a frame with a column of text", lambda: SVC().fit(column(b="red"), Y), "row 0, column 'b' is 'red'"),
     refuses(
         "a frame with a column of dates", lambda: SVC().fit(column(b=pd.Timestamp("2020-01-01")), Y), "Timestamp('2020-01-01", TypeError
     ),
@@ -343,7 +343,7 @@ SPARSE = [
     gives("full rows to a model of sparse ones", lambda: np.array_equal(SVC().fit(CSR, Y).predict(X), fitted().predict(X))),
     refuses("complex compressed rows", lambda: SVC().fit(CSR.astype(complex), Y), "Complex data not supported"),
     refuses(
-        "NaN in compressed rows", lambda: SVC().fit(broken(data=changed(CSR.data, 4, NAN)), Y), "Input X contains NaN: the value in row 2"
+        "NaN in compressed rows", lambda: SVC().fit(broken(data=changed(CSR.data, 4, NAN)), Y), "Input X contains NaN: the value in row 1"
     ),
     refuses("infinity in compressed rows", lambda: SVC().fit(broken(data=changed(CSR.data, 4, -INF)), Y), "is -inf"),
     refuses("a column beyond the last", lambda: SVC().fit(broken(indices=changed(CSR.indices, 3, 77)), Y), "does not fit 3 columns"),
@@ -418,13 +418,13 @@ LABELS = [
     refuses("labels that are fractions", lambda: SVC().fit(X, T), "Unknown label type: continuous"),
     refuses("fractions among objects", lambda: SVC().fit(X, np.array([1, 2.5] * 12, dtype=object)), "Unknown label type: continuous"),
     refuses("complex labels", lambda: SVC().fit(X, Y + 1j), "Complex data not supported"),
-    refuses("NaN among labels", lambda: SVC().fit(X, changed(Y, 2, NAN, float)), "Input y contains NaN: the value in row 3"),
-    refuses("infinity among labels", lambda: SVC().fit(X, changed(Y, 2, INF, float)), "the value in row 3 is inf"),
-    refuses("None among labels", lambda: SVC().fit(X, changed(WORDS, 2, None, object)), "the value in row 3 is None"),
+    refuses("NaN among labels", lambda: SVC().fit(X, changed(Y, 2, NAN, float)), "Input y contains NaN: the value in row 2"),
+    refuses("infinity among labels", lambda: SVC().fit(X, changed(Y, 2, INF, float)), "the value in row 2 is inf"),
+    refuses("None among labels", lambda: SVC().fit(X, changed(WORDS, 2, None, object)), "the value in row 2 is None"),
     refuses(
-        "a gap among nullable labels", lambda: SVC().fit(X, pd.Series([pd.NA, *WORDS[1:]]).astype("string")), "the value in row 1 is <NA>"
+        "a gap among nullable labels", lambda: SVC().fit(X, pd.Series([pd.NA, *WORDS[1:]]).astype("string")), "the value in row 0 is <NA>"
     ),
-    refuses("a date that is none among labels", lambda: SVC().fit(X, changed(Y.astype("M8[D]"), 1, "NaT")), "row 2"),
+    refuses("a date that is none among labels", lambda: SVC().fit(X, changed(Y.astype("M8[D]"), 1, "NaT")), "row 1"),
     refuses("labels of several types", lambda: SVC().fit(X, np.array(["a", 1] * 12, dtype=object)), "['int', 'str']", TypeError),
     refuses("labels that are sets", lambda: SVC().fit(X, np.array([frozenset([1]), frozenset([2])] * 12)), "frozenset({1}) is a frozenset"),
     refuses("labels that are records", lambda: SVC().fit(X, np.zeros(24, [("a", "f8")])), "Unknown label type"),
@@ -460,11 +460,11 @@ TARGETS = [
         lambda: np.array_equal(SVR().fit(X, pd.Series(T).astype("Float64")).predict(X), fitted(SVR).predict(X)),
     ),
     refuses("no targets", lambda: SVR().fit(X, None), "SVR requires y to be passed"),
-    refuses("NaN among targets", lambda: SVR().fit(X, changed(T, 2, NAN)), "Input y contains NaN: the value in row 3"),
-    refuses("infinity among targets", lambda: NuSVR().fit(X, changed(T, 2, INF)), "the value in row 3 is inf"),
-    refuses("a gap among nullable targets", lambda: SVR().fit(X, pd.Series([pd.NA, *T[1:]], dtype="Float64")), "row 1"),
+    refuses("NaN among targets", lambda: SVR().fit(X, changed(T, 2, NAN)), "Input y contains NaN: the value in row 2"),
+    refuses("infinity among targets", lambda: NuSVR().fit(X, changed(T, 2, INF)), "the value in row 2 is inf"),
+    refuses("a gap among nullable targets", lambda: SVR().fit(X, pd.Series([pd.NA, *T[1:]], dtype="Float64")), "row 0"),
     refuses("targets that are text", lambda: SVR().fit(X, WORDS), "SVR predicts numbers, but y is an array of <U3"),
-    refuses("targets that are text in objects", lambda: SVR().fit(X, WORDS.astype(object)), "the value of y in row 1"),
+    refuses("targets that are text in objects", lambda: SVR().fit(X, WORDS.astype(object)), "the value of y in row 0"),
     refuses("targets that are dates", lambda: NuSVR().fit(X, Y.astype("M8[D]")), "NuSVR predicts numbers"),
     refuses("complex targets", lambda: SVR().fit(X, T + 1j), "Complex data not supported"),
     refuses("targets in two columns", lambda: SVR().fit(X, np.c_[T, T]), "(24, 2)"),
@@ -488,8 +488,8 @@ WEIGHTS = [
         "a weight of two is two copies",
         lambda: np.allclose(weighed(2 * W)().decision_function(X), SVC().fit(np.r_[X, X], np.r_[Y, Y]).decision_function(X), atol=1e-6),
     ),
-    refuses("NaN among weights", weighed(changed(W, 2, NAN)), "Input sample_weight contains NaN: the value in row 3"),
-    refuses("infinity among weights", weighed(changed(W, 2, INF), SVR), "the value in row 3 is inf"),
+    refuses("NaN among weights", weighed(changed(W, 2, NAN)), "Input sample_weight contains NaN: the value in row 2"),
+    refuses("infinity among weights", weighed(changed(W, 2, INF), SVR), "the value in row 2 is inf"),
     refuses("weights of zero", weighed(0 * W, OneClassSVM), "all samples have zero or negative weights"),
     refuses("weights below zero", weighed(-W, SVDD), "all samples have zero or negative weights"),
     refuses("weights for one class only", weighed(Y), "belong to the same class"),
@@ -602,8 +602,8 @@ KERNELS = [
     refuses("a function that gives a line", learns(lambda a, b: np.zeros(24)), "not of 1"),
     refuses("a function that gives a number", learns(lambda a, b: 1.0), "not of 0"),
     refuses("a function that gives nothing", learns(lambda a, b: None), "not of 0"),
-    refuses("a function that gives NaN", learns(lambda a, b: np.full((len(a), len(b)), NAN)), "rows 1 and 1 is nan"),
-    refuses("a function that gives infinity", learns(lambda a, b: np.full((len(a), len(b)), INF)), "rows 1 and 1 is inf"),
+    refuses("a function that gives NaN", learns(lambda a, b: np.full((len(a), len(b)), NAN)), "rows 0 and 0 is nan"),
+    refuses("a function that gives infinity", learns(lambda a, b: np.full((len(a), len(b)), INF)), "rows 0 and 0 is inf"),
     refuses("a function that gives complex numbers", learns(lambda a, b: (a @ b.T) * 1j), "complex128"),
     refuses("a function that gives text", learns(lambda a, b: np.full((len(a), len(b)), "x")), "<U1"),
     refuses(
@@ -616,7 +616,7 @@ KERNELS = [
     refuses("a sparse table of kernel values", lambda: SVC(kernel="precomputed").fit(sp.csr_matrix(K), Y), "as a full array", TypeError),
     refuses("a table that is not square", lambda: SVC(kernel="precomputed").fit(K[:, :5], Y), "24x5"),
     refuses("a table that is not symmetric", lambda: SVR(kernel="precomputed").fit(changed(K, (0, 1), 99.0), T), "not symmetric"),
-    refuses("a table with NaN", lambda: OneClassSVM(kernel="precomputed").fit(changed(K, (1, 1), NAN)), "row 2, column 2 is NaN"),
+    refuses("a table with NaN", lambda: OneClassSVM(kernel="precomputed").fit(changed(K, (1, 1), NAN)), "row 1, column 1 is NaN"),
     refuses(
         "a table of other rows at predict",
         lambda: SVC(kernel="precomputed").fit(K, Y).predict(K[:, :5]),
@@ -629,15 +629,15 @@ USE = [
     *(
         refuses(
             f"{name} of {kind.__name__} before fit",
-            lambda kind=kind, name=name: getattr(kind(), name)(X),
+            lambda kind=kind, name=name: getattr(kind(), name)(X, *([Y] if name in ("report", "suspects") else [])),
             "not fitted yet",
             (NotFittedError, ValueError),
         )
         for kind, name in (
             (SVC, "predict"),
             (SVC, "decision_function"),
-            (SVC, "predict_proba"),
-            (NuSVC, "predict_log_proba"),
+            (SVC, "report"),
+            (NuSVC, "suspects"),
             (SVR, "predict"),
             (NuSVR, "predict"),
             (OneClassSVM, "score_samples"),
@@ -701,7 +701,9 @@ FILES = [
     ),
     refuses("a kernel that LIBSVM has not", lambda: fitted(kernel="laplacian").to_libsvm(), "LIBSVM has no kernel laplacian"),
     refuses("labels that LIBSVM has not", lambda: SVC().fit(X, WORDS).to_libsvm(), "whole numbers only"),
-    refuses("a file that there is not to load", lambda: maxmargin.load("none.mm"), "there is no such file"),
+    refuses(
+        "a file that there is not to load", lambda: maxmargin.load("none.mm"), "No such file or directory: 'none.mm'", FileNotFoundError
+    ),
     refuses("a folder to load", lambda: SVC.load("."), "it is a folder"),
     refuses("text to load", lambda: SVC.load(written(b"no model at all")), "no model file"),
     refuses("nothing to load", lambda: SVC.load(written(b"")), "no model file"),
@@ -709,7 +711,9 @@ FILES = [
     refuses("a spoilt file to load", lambda: SVC.load(written(spoilt())), "other.mm"),
     refuses("a classifier as a regression", lambda: SVR.load(written(saved())), "which SVR is not"),
     refuses("a penalty C as a nu", lambda: NuSVC.load(written(saved())), "the penalty c"),
-    refuses("probabilities of a file without", lambda: SVC.load(written(saved(probability=False))).predict_proba(X), "no longer has"),
+    refuses(
+        "probabilities of a file without", lambda: SVC.load(written(saved())).set_params(probability=True).predict_proba(X), "no longer has"
+    ),
 ]
 
 

@@ -100,7 +100,7 @@ def test_ctrl_c_ends_the_making_of_probabilities():
     child = start(
         """
         X, y = problem(3000)
-        model = SVC(C=10.0).fit(X, y)
+        model = SVC(C=10.0, probability=True).fit(X, y)
         print("ready", flush=True)
         try:
             while True:

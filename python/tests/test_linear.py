@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn import discriminant_analysis, linear_model, svm
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, make_classification
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
@@ -764,3 +764,64 @@ def test_a_model_comes_back_from_its_file_with_its_class_and_parameters(model, t
         if hasattr(model, name) and not (together and name == "loss"):
             assert getattr(other, name) == getattr(model, name), name
     assert other.certificate_ == model.certificate_ and np.all(other.n_iter_ == model.n_iter_)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "kind, parameters",
+    [
+        (LogisticRegression, {}),
+        (LogisticRegression, {"solver": "liblinear"}),
+        (LinearDiscriminantAnalysis, {}),
+        (LinearSVC, {}),
+        (SGDClassifier, {"loss": "log_loss"}),
+        (Perceptron, {}),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_single_precision_comes_out_where_it_comes_out_of_scikit_learn(kind, parameters, classes):
+    y = np.minimum(SPECIES, classes - 1)
+    theirs_kind = getattr(discriminant_analysis if kind is LinearDiscriminantAnalysis else linear_model, kind.__name__, None)
+    theirs_kind = theirs_kind or getattr(svm, kind.__name__)
+    if parameters.get("solver") == "liblinear" and classes == 3:
+        pytest.skip("scikit-learn's does not take it")
+    for precision in (np.float32, np.float64):
+        rows = IRIS.astype(precision)
+        ours, theirs = (one(**parameters).fit(rows, y) for one in (kind, theirs_kind))
+        assert (ours.coef_.dtype, ours.intercept_.dtype) == (theirs.coef_.dtype, theirs.intercept_.dtype)
+        for method in ("decision_function", "predict_proba", "transform"):
+            if hasattr(theirs, method):
+                for given in (rows, IRIS):
+                    assert getattr(ours, method)(given).dtype == getattr(theirs, method)(given).dtype, (method, given.dtype)
+        np.testing.assert_array_equal(ours.predict(rows), ours.predict(rows.astype(np.float64)))
+
+
+def test_predictions_are_the_engines_until_weights_are_set():
+    model = LinearSVC().fit(IRIS, SPECIES)
+    assert model._is_of_engine()
+    by_engine = model.decision_function(IRIS)
+    np.testing.assert_allclose(by_engine, IRIS @ model.coef_.T + model.intercept_, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(model.decision_function(IRIS[7:9]), by_engine[7:9])
+    model.coef_[1, 2] += 1.0
+    assert not model._is_of_engine()
+    np.testing.assert_allclose(model.decision_function(IRIS)[:, 1], by_engine[:, 1] + IRIS[:, 2])
+    model.coef_[1, 2] -= 1.0
+    model.intercept_ = model.intercept_ + 1.0
+    np.testing.assert_allclose(model.decision_function(IRIS), by_engine + 1.0)
+
+
+def test_a_limit_on_steps_warns_in_the_words_of_scikit_learn():
+    draw = np.random.RandomState(0)
+    X, y = draw.randn(3000, 40) * np.logspace(-3, 3, 40), draw.randint(0, 2, 3000)
+    for solver, words in (
+        ("lbfgs", "lbfgs failed to converge"),
+        ("newton-cg", "newton-cg failed to converge"),
+        ("sag", "The max_iter was reached which means the coef_ did not converge"),
+        ("newton-cholesky", "Newton solver did not converge after 1 iterations"),
+        ("liblinear", "Liblinear failed to converge, increase the number of iterations."),
+    ):
+        with pytest.warns(ConvergenceWarning, match=words):
+            LogisticRegression(solver=solver, max_iter=1, tol=1e-12, C=1e6).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="Maximum number of iteration reached before convergence. Consider"):
+        SGDClassifier(max_iter=1, tol=1e-12).fit(X, y)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import maxmargin
 from maxmargin import SVC, SVR, NuSVC, OneClassSVM
 
 sklearn = pytest.importorskip("sklearn")
@@ -42,7 +43,7 @@ def test_scikit_learn_knows_what_kind_each_is():
         OneVsOneClassifier(SVC()),
         BaggingClassifier(SVC(), n_estimators=3, random_state=0),
         AdaBoostClassifier(SVC(C=0.1), n_estimators=3, random_state=0),
-        VotingClassifier([("a", SVC()), ("b", NuSVC(nu=0.2))], voting="soft"),
+        VotingClassifier([("a", SVC(probability=True)), ("b", NuSVC(nu=0.2, probability=True))], voting="soft"),
         StackingClassifier([("a", SVC()), ("b", NuSVC(nu=0.2))], final_estimator=SVC(kernel="linear")),
         CalibratedClassifierCV(SVC(), cv=3),
         SelectFromModel(SVC(kernel="linear"), max_features=3, threshold=-np.inf),
@@ -77,12 +78,12 @@ def test_searches_find_what_they_find_with_scikit_learns_own(jobs):
     theirs = GridSearchCV(Theirs(tol=1e-8), grid, cv=5).fit(X, Y)
     assert ours.best_params_ == theirs.best_params_
     np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
-    some = RandomizedSearchCV(SVC(), grid, n_iter=3, cv=3, random_state=0, scoring="neg_log_loss").fit(X, Y)
+    some = RandomizedSearchCV(SVC(probability=True), grid, n_iter=3, cv=3, random_state=0, scoring="neg_log_loss").fit(X, Y)
     assert some.best_score_ > -0.5
 
 
 def test_scores_and_curves():
-    found = cross_validate(SVC(), X, Y, scoring=["accuracy", "roc_auc_ovr", "neg_log_loss"], return_estimator=True, cv=3)
+    found = cross_validate(SVC(probability=True), X, Y, scoring=["accuracy", "roc_auc_ovr", "neg_log_loss"], return_estimator=True, cv=3)
     assert found["test_accuracy"].mean() > 0.9 and found["test_roc_auc_ovr"].mean() > 0.98
     assert len(found["estimator"]) == 3
     assert cross_val_predict(SVC(), X, Y, method="decision_function").shape == (150, 3)
@@ -113,3 +114,65 @@ def test_parameters_read_and_write_as_scikit_learns():
         model.set_params(D=1)
     pipeline = make_pipeline(StandardScaler(), SVC()).set_params(svc__C=7.0)
     assert pipeline.named_steps["svc"].C == 7.0
+
+
+callback = pytest.importorskip("sklearn.callback", reason="scikit-learn has callbacks from 1.9 on")
+
+
+class Recorder:
+    """Writes down what it is told."""
+
+    max_propagation_depth = None
+
+    def __init__(self):
+        self.told = []
+
+    def setup(self, estimator, context):
+        self.told.append("setup")
+
+    def teardown(self, estimator, context):
+        self.told.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None, metadata=None):
+        self.told.append(("begin", type(estimator).__name__, np.shape(X), metadata is not None))
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        self.told.append(("end", type(estimator).__name__, getattr(fitted_estimator, "stop_reason_", None)))
+
+
+@pytest.mark.parametrize(
+    "model", [SVC(), NuSVC(nu=0.2), SVR(), OneClassSVM(), maxmargin.LinearSVC(), maxmargin.LogisticRegression()], ids=str
+)
+def test_callbacks_are_told_when_a_fit_begins_and_ends(model):
+    told = Recorder()
+    model = clone(model).set_callbacks(told)
+    clone(model).fit(X, Y, sample_weight=np.ones(150))
+    name = type(model).__name__
+    assert told.told == ["setup", ("begin", name, (150, 4), True), ("end", name, "converged"), "teardown"]
+    model.set_callbacks().fit(X, Y)
+    assert len(told.told) == 4
+    with pytest.raises(TypeError, match="FitCallback"):
+        model.set_callbacks(print)
+
+
+def test_callbacks_of_a_search_and_a_pipeline_reach_the_model_within():
+    told = Recorder()
+    GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1.0, 2.0]}, cv=2).set_callbacks(told).fit(X, Y)
+    assert sum(entry[:2] == ("begin", "SVC") for entry in told.told) == 5 and told.told.count("setup") == 1
+    scores = callback.ScoringMonitor(scoring="accuracy")
+    SVC().set_callbacks(scores).fit(X, Y)
+    assert hasattr(scores, "get_logs")
+
+
+def test_callbacks_are_torn_down_when_a_fit_fails():
+    told = Recorder()
+    with pytest.raises(ValueError, match="must be"):
+        SVC(C=-1.0).set_callbacks(told).fit(X, Y)
+    assert told.told[-1] == "teardown" and not hasattr(SVC(), "_callback_fit_ctx")
+
+
+def test_a_meta_estimator_asks_for_probabilities_where_there_are_some():
+    stack = StackingClassifier([("a", SVC())], final_estimator=SVC(kernel="linear")).fit(X, Y)
+    assert stack.stack_method_ == ["decision_function"] and not hasattr(stack, "predict_proba")
+    search = GridSearchCV(SVC(), {"C": [1.0]}, cv=2).fit(X, Y)
+    assert not hasattr(search, "predict_proba") and hasattr(search, "decision_function")

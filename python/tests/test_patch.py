@@ -97,7 +97,7 @@ def test_a_patched_model_is_ours_and_counts_as_scikit_learns():
     assert model.certificate_.gap < 1e-9
     assert np.array_equal(model.decision_function(X), maxmargin.SVC().fit(X, Y).decision_function(X))
     assert np.array_equal(model.predict(X), ORIGINAL().fit(X, Y).predict(X))
-    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert np.allclose(sklearn.svm.SVC(probability=True).fit(X, Y).predict_proba(X).sum(axis=1), 1)
     assert is_classifier(model) and type(model).__name__ == "SVC" and repr(model) == "SVC()"
 
 
@@ -402,3 +402,17 @@ def test_wrong_usage_is_told_with_exit_code_2(arguments, part):
 def test_help_and_version_are_told():
     assert run("--help").stdout.startswith("usage:") and run("--help").returncode == 0
     assert run("--version").stdout.split()[1] == maxmargin.__version__
+
+
+def test_parameters_that_only_ours_has_are_handed_to_scikit_learn_only_where_they_were_changed():
+    from sklearn.linear_model import LogisticRegression
+
+    from maxmargin._patch import _originals
+
+    known = set(inspect.signature(_originals["LogisticRegression"].__init__).parameters) - {"self"}
+    assert set(LogisticRegression().get_params()) == known
+    changed = LogisticRegression(max_time=5.0, C=2.0)
+    assert set(changed.get_params()) == known | {"max_time"} and clone(changed).max_time == 5.0
+    assert LogisticRegression().set_params(progress=False).get_params() == LogisticRegression().get_params()
+    # scikit-learn's own search for C hands them to its functions.
+    assert np.size(sklearn.linear_model.LogisticRegressionCV(Cs=2, cv=2, use_legacy_attributes=False).fit(X, Y).C_) == 1

@@ -14,6 +14,7 @@ sklearn = pytest.importorskip("sklearn")
 from scipy import sparse  # noqa: E402
 from sklearn import datasets, svm  # noqa: E402
 from sklearn.base import clone  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
 
 IRIS = datasets.load_iris(return_X_y=True)
 KERNELS = ["linear", "rbf", "poly", "sigmoid"]
@@ -133,10 +134,11 @@ def test_every_model_has_a_certificate_that_can_be_checked():
 def test_a_kernel_may_be_a_table_a_function_or_a_sum():
     X, y = IRIS
     table = X @ X.T
-    plain = SVC(kernel="linear").fit(X, y)
+    plain = SVC(kernel="linear", probability=True).fit(X, y)
     for model, left in ((SVC(kernel="precomputed"), table), (SVC(kernel=lambda a, b: np.asarray(a) @ np.asarray(b).T), X)):
         model.fit(left, y)
         np.testing.assert_allclose(model.decision_function(left[:20]), plain.decision_function(X[:20]), atol=1e-6)
+        model.set_params(probability=True)
         np.testing.assert_allclose(model.predict_proba(left[:20]), plain.predict_proba(X[:20]), atol=1e-5)
     both = SVC(kernel="rbf(gamma=0.5) + 0.1 * linear").fit(X, y)
     square = ((X[:, None] - X[None]) ** 2).sum(axis=2)
@@ -162,18 +164,44 @@ def test_labels_of_any_kind_come_back(labels, tmp_path):
         assert (tmp_path / "model.mm").stat().st_size > 100
 
 
-def test_probabilities_agree_with_predictions_and_need_no_flag():
+def test_probabilities_agree_with_predictions_and_need_no_second_fit():
     X, y = datasets.make_blobs(200, centers=3, random_state=0, cluster_std=3.0)
-    for model in (SVC(), NuSVC(nu=0.3), SVC(probability=True)):
-        model.fit(X, y)
+    for model in (SVC(probability=True), NuSVC(nu=0.3, probability=True), SVC()):
+        model.fit(X, y).set_params(probability=True)
         probabilities = model.predict_proba(X)
         np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
         np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
         np.testing.assert_allclose(model.predict_log_proba(X), np.log(probabilities))
-    assert not hasattr(SVC(probability=False), "predict_proba")
-    two = SVC().fit(X, y == 1)
+    two = SVC(probability=True).fit(X, y == 1)
     order = np.argsort(two.decision_function(X))
     assert np.all(np.diff(two.predict_proba(X)[order, 1]) >= 0), "they rise with the decision value"
+
+
+@pytest.mark.parametrize("kind", [SVC, NuSVC])
+@pytest.mark.parametrize("name", ["predict_proba", "predict_log_proba"])
+def test_probabilities_are_there_where_scikit_learns_are(kind, name):
+    X, y = IRIS
+    theirs = getattr(svm, kind.__name__)
+    for parameters in ({}, {"probability": False}, {"probability": True}):
+        assert hasattr(kind(**parameters), name) == hasattr(theirs(**parameters), name) == parameters.get("probability", False)
+        assert hasattr(kind(nu=0.2, **parameters) if kind is NuSVC else kind(**parameters), name) == bool(parameters.get("probability"))
+    with pytest.raises(AttributeError, match="probability=True"):
+        getattr(kind(), name)
+    with pytest.raises(NotFittedError, match="fitted with probability=False"):
+        getattr(kind(probability=False, **({"nu": 0.2} if kind is NuSVC else {})).fit(X, y).set_params(probability=True), name)(X)
+
+
+def test_a_solver_may_be_named():
+    X, y = IRIS
+    plain = SVC().fit(X, y)
+    named = SVC(solver="smo").fit(X, y)
+    assert (plain.solver_, named.solver_) == ("block-smo", "smo")
+    np.testing.assert_allclose(named.decision_function(X), plain.decision_function(X), atol=1e-2)
+    assert SVC(kernel="linear", solver="interior-point").fit(X, y).solver_ == "interior-point"
+    with pytest.raises(ValueError, match='solver is "fast"'):
+        SVC(solver="fast").fit(X, y)
+    with pytest.raises(ValueError, match="help:"):
+        SVC(solver="perceptron").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +209,12 @@ def test_probabilities_agree_with_predictions_and_need_no_flag():
 )
 def test_a_copy_predicts_the_same_bits(copy_of):
     X, y = IRIS
-    for model in (SVC().fit(X, y), SVR().fit(X, y), OneClassSVM().fit(X), SVC(kernel="linear").fit(sparse.csr_matrix(X), y)):
+    for model in (
+        SVC(probability=True).fit(X, y),
+        SVR().fit(X, y),
+        OneClassSVM().fit(X),
+        SVC(kernel="linear").fit(sparse.csr_matrix(X), y),
+    ):
         other = copy_of(model)
         np.testing.assert_array_equal(other.predict(X), model.predict(X))
         assert other.certificate_ == model.certificate_ and other.get_params() == model.get_params()

@@ -59,7 +59,7 @@ def test_eight_threads_predict_and_fit_at_once_with_the_same_bits():
 
 
 def test_probabilities_asked_for_by_eight_threads_at_once_are_made_once():
-    model = SVC().fit(X, Y)
+    model = SVC().fit(X, Y).set_params(probability=True)
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda number: model.predict_proba(NEW), range(8)))
     expected = SVC(probability=True).fit(X, Y).predict_proba(NEW)
@@ -203,17 +203,19 @@ def test_copies_and_pickles_give_the_same_bits(kind, tmp_path):
         assert np.array_equal(other.dual_coef_, model.dual_coef_)
 
 
-def test_a_pickle_and_a_file_have_probabilities_unless_they_were_declined(tmp_path):
-    model = SVC().fit(X, Y)
+def test_a_pickle_and_a_file_have_probabilities_where_they_were_asked_for(tmp_path):
+    model = SVC().fit(X, Y).set_params(probability=True)
     pickled = pickle.dumps(model)
     model.save(tmp_path / "model.mm")
-    expected = SVC().fit(X, Y).predict_proba(NEW)
+    expected = SVC(probability=True).fit(X, Y).predict_proba(NEW)
     assert np.array_equal(pickle.loads(pickled).predict_proba(NEW), expected)
     assert np.array_equal(SVC.load(tmp_path / "model.mm").predict_proba(NEW), expected)
     without = pickle.loads(pickle.dumps(SVC(probability=False).fit(X, Y)))
     assert not hasattr(without, "predict_proba")
     with pytest.raises(ValueError, match="not available when fitted with probability=False"):
-        without.set_params(probability=None).predict_proba(NEW)
+        without.set_params(probability=True).predict_proba(NEW)
+    with pytest.raises(ValueError, match="no longer has"):
+        pickle.loads(pickle.dumps(SVC().fit(X, Y))).set_params(probability=True).predict_proba(NEW)
 
 
 def test_a_pickle_is_no_larger_than_the_model_needs():

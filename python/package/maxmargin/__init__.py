@@ -19,6 +19,7 @@ from ._logistic import LogisticRegression
 from ._maps import Nystroem, PolynomialLift, RBFSampler
 from ._patch import FallbackWarning, patch_sklearn, unpatch_sklearn
 from ._perceptron import Perceptron
+from ._review import doctor
 from ._sgd import SGDClassifier
 from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
 
@@ -48,6 +49,7 @@ __all__ = [
     "SVDD",
     "SVR",
     "__version__",
+    "doctor",
     "load",
     "patch_sklearn",
     "unpatch_sklearn",

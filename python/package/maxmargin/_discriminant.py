@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ._callbacks import with_callbacks
 from ._errors import InputError, not_fitted, warn
-from ._fitting import EngineEstimator, Fit, params
+from ._fitting import Fit, params
 from ._frames import FrameOutput
 from ._input import Rows, is_sparse, read_classes, read_rows
 from ._linear import LinearClassifier, check, logistic_probabilities, products, softmax
@@ -103,6 +104,7 @@ class LinearDiscriminantAnalysis(FrameOutput, LinearClassifier):
         "n_jobs": (integer(), one_of(None)),
     }
 
+    @with_callbacks
     def fit(self, X, y):
         """Learns the classes' means, their covariance, and the directions that tell them apart.
 
@@ -142,6 +144,12 @@ class LinearDiscriminantAnalysis(FrameOutput, LinearClassifier):
         asked = params(solver="lda", multiclass="joint", shrinkage=shrinkage, threshold="equal-odds")
         self._train(rows, self._answers_of_fit(codes, weights), asked)
         self._finish(rows, codes)
+        if rows.single:
+            # As scikit-learn's are, whose numbers have the precision of the rows.
+            for name in ("means_", "xbar_", "priors_", "covariance_", "scalings_", "explained_variance_ratio_", "coef_", "intercept_"):
+                if hasattr(self, name):
+                    setattr(self, name, getattr(self, name).astype(np.float32))
+            self._made = (self.coef_.copy(), self.intercept_.copy())
         return self
 
     def _priors(self, shares: np.ndarray) -> np.ndarray:
@@ -271,8 +279,11 @@ class LinearDiscriminantAnalysis(FrameOutput, LinearClassifier):
         model._made, model._of_engine = (model.coef_.copy(), model.intercept_.copy()), True
         return model
 
-    def _exported(self):
-        self._check_is_fitted()
+    def _is_of_engine(self) -> bool:
+        # These weights are made here, of the engine's functions of the classes.
+        return False
+
+    def _refuse_other_weights(self) -> None:
         coef, intercept = self._made
         if not (np.array_equal(self.coef_, coef) and np.array_equal(self.intercept_, intercept)):
             raise InputError("coef_ or intercept_ was set after the fit, so that the model is no longer the one that was trained")
@@ -281,7 +292,6 @@ class LinearDiscriminantAnalysis(FrameOutput, LinearClassifier):
                 "a covariance_estimator, priors with solver='svd' or with shrinkage='auto', and a singular covariance are dealt with "
                 "outside of the engine, so that its model is not this one\nhelp: choose solver='lsqr' and a number as shrinkage"
             )
-        return EngineEstimator._exported(self)
 
     def predict_proba(self, X):
         """The probability of each class for each row.
@@ -299,7 +309,8 @@ class LinearDiscriminantAnalysis(FrameOutput, LinearClassifier):
 
     def predict_log_proba(self, X):
         """The logarithm of `predict_proba`; numbers too small for it are the logarithm of the smallest."""
-        return np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny))
+        likely = self.predict_proba(X)
+        return np.log(np.maximum(likely, np.finfo(likely.dtype).tiny))
 
     def transform(self, X):
         """Rows, projected onto the directions that tell the classes apart.
@@ -321,7 +332,8 @@ class LinearDiscriminantAnalysis(FrameOutput, LinearClassifier):
         rows = read_rows(self, X, self._threads(), reset=False)
         directions = self.scalings_[:, : self._components]
         offset = -(self.xbar_ @ directions) if self.solver == "svd" else 0.0
-        return self._contained(products(rows.array, directions.T, offset), X)
+        projected = products(rows.array, directions.T, offset)
+        return self._contained(projected.astype(np.result_type(np.float32 if rows.single else np.float64, directions), copy=False), X)
 
     def fit_transform(self, X, y=None):
         """`fit`, then `transform` of the same rows."""

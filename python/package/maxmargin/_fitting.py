@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import threading
@@ -11,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from . import _engine
+from ._callbacks import Called
 from ._certificate import Certificate, certificate_of
 from ._errors import ConvergenceWarning, InputError, known_to_sklearn, not_fitted, warn
-from ._estimator import Estimator
-from ._input import Rows, engine_names, read_rows, read_targets, read_weights, require_y, words_of
+from ._estimator import Estimator, available_when
+from ._input import Rows, engine_names, is_sparse, read_rows, read_targets, read_weights, require_y, words_of
 from ._parameters import Rule, boolean, instance, integer, number, one_of
 from ._progress import Line
+from ._review import Diagnosis, Explanation, Report, Suspects, diagnosed, read, row_numbers, rows_of
 from ._threads import threads
 
 # Bytes for kernel values where cache_size does not say otherwise: never less than this.
@@ -29,6 +32,9 @@ ENGINE_RULES: dict[str, tuple[Rule, ...]] = {
     "checkpoint": (instance((str, os.PathLike), "a path"), one_of(None)),
 }
 """The rules of the parameters that every estimator of the engine has."""
+
+SOLVER_RULE: tuple[Rule, ...] = (instance(str, "the name of a solver, such as 'block-smo'"), one_of(None))
+"""The rule of the parameter that names the engine's algorithm."""
 
 
 def params(**changed: Any) -> dict[str, Any]:
@@ -141,8 +147,7 @@ class Fit:
             if not self.model.has_probabilities:
                 if self.rows is None:
                     raise InputError(
-                        "probabilities are made from the training data, which this model no longer has\n"
-                        "help: fit with probability=True, or ask for predict_proba before the model is saved"
+                        "probabilities are made from the training data, which this model no longer has\nhelp: fit with probability=True"
                     )
                 self.model = _engine.calibrate(self.model, self.rows.data, self.answers, self.asked, thread_count, how)
                 self._parts = None
@@ -156,9 +161,7 @@ class Fit:
         return self._parts
 
     def __getstate__(self) -> dict[str, Any]:
-        # The data does not come along, so what may be made of it later is made now.
-        if self.rows is not None:
-            self.with_probabilities(threads(None))
+        # The training data does not come along.
         return {"model": self.model.to_bytes(), "asked": self.asked, "classes": self.answers["classes"]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -186,7 +189,7 @@ def read_model_file(path: str | os.PathLike[str]) -> Fit:
     return Fit(model, None, answers(Parts(model)["classes"]), {})
 
 
-class EngineEstimator(Estimator):
+class EngineEstimator(Called, Estimator):
     """An estimator that is trained by the engine.
 
     Its fitted attributes: `certificate_`, `stop_reason_`, `history_`, `notes_`, `solver_`.
@@ -288,9 +291,9 @@ class EngineEstimator(Estimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to our file (`.mm`), which `maxmargin predict` and `maxmargin inspect` read, too.
 
-        Probabilities that may still be asked for are made first, because the file does not have the training data.
+        With ``probability=True`` the probabilities are in it, and `maxmargin predict --probabilities` finds them.
         """
-        if hasattr(self, "_fit") and self._fit.rows is not None:
+        if getattr(self, "probability", None) is True and hasattr(self, "_fit") and self._fit.rows is not None:
             self._fit.with_probabilities(self._threads())
         self._exported().save(path)
 
@@ -401,7 +404,7 @@ class EngineEstimator(Estimator):
         data = known = None
         if X is not None:
             rows = read_rows(self, X, self._threads(), reset=False)
-            data, known = rows.data, self._answers_for(rows, y)
+            data, known = rows.data, self._answers_for(len(rows), y)
         chosen = None
         if columns is not None:
             first, second = columns
@@ -413,17 +416,17 @@ class EngineEstimator(Estimator):
             picture.save(path)
         return picture
 
-    def _answers_for(self, rows: Rows, y: Any, sample_weight: Any = None) -> dict[str, Any]:
-        """What is known of rows other than those of a fit, in the words of this model."""
+    def _answers_for(self, count: int, y: Any, sample_weight: Any = None) -> dict[str, Any]:
+        """What is known of rows other than those of a fit, in the words of this model. `count` is how many rows there are."""
         names = getattr(self, "feature_names_in_", None)
-        weights = read_weights(sample_weight, len(rows), negative=True)
+        weights = read_weights(sample_weight, count, negative=True)
         if y is None or self._estimator_type == "outlier_detector":
             return answers(names=names, weights=weights)
         if not hasattr(self, "classes_"):
-            return answers(targets=read_targets(y, len(rows), type(self).__name__), names=names, weights=weights)
+            return answers(targets=read_targets(y, count, type(self).__name__), names=names, weights=weights)
         values = np.asarray(y).ravel()
-        if len(values) != len(rows):
-            raise InputError(f"Found input variables with inconsistent numbers of samples: [{len(rows)}, {len(values)}]")
+        if len(values) != count:
+            raise InputError(f"Found input variables with inconsistent numbers of samples: [{count}, {len(values)}]")
         order = np.argsort(self.classes_)
         try:
             # Labels as objects are sorted by what they are, not by how they are written.
@@ -443,9 +446,139 @@ class EngineEstimator(Estimator):
         if self._estimator_type != "outlier_detector":
             require_y(y, type(self).__name__)
         rows = read_rows(self, X, self._threads(), reset=False)
-        known = self._answers_for(rows, y, sample_weight)
+        known = self._answers_for(len(rows), y, sample_weight)
         found = json.loads(self._fit.model.verify(rows.data, known, self._threads()))
         return bool(found["same_data"]) and not found["disagreements"]
+
+    # What the model says of rows beside its predictions
+
+    def _reviewed(self) -> _engine.Model:
+        """The engine's model, where it is the one that predicts."""
+        if not hasattr(self, "_fit"):
+            raise not_fitted(self)
+        return self._fit.model
+
+    def _reviewed_rows(self, X: Any, y: Any = None) -> tuple[_engine.Data, dict[str, Any]]:
+        """Rows and what is known of them."""
+        data = self._read(X)
+        known = self._answers_for(data.shape[0], y)
+        if data.shape[1] != getattr(self, "n_features_in_", None):
+            known["names"] = None  # a table of kernel values, or a column for the intercept
+        return data, known
+
+    @available_when(lambda self: self._estimator_type in ("classifier", "regressor"), "there is nothing to compare predictions with")
+    def report(self, X: Any, y: Any) -> Report:
+        """How well rows are predicted.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Their labels or numbers.
+
+        Returns
+        -------
+        Report
+            A dict. Of classes: accuracy beside that of always saying the most frequent class, balanced accuracy, AUC, log loss where there
+            are probabilities, precision, recall and F1 of each class, and the confusion matrix. Of numbers: mean squared and absolute
+            error, and R². Printed it is a text.
+        """
+        require_y(y, type(self).__name__)
+        model = self._reviewed()
+        data, known = self._reviewed_rows(X, y)
+        return read(Report, _engine.report(model, data, known, self._threads()), self)
+
+    def explain(self, X: Any, y: Any = None, *, rows: Any = 0, terms: int = 10, all_machines: bool = False) -> Explanation:
+        """Why the model says of rows what it says: the terms of its decision values, the largest first.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Their labels or numbers, to be shown beside what is predicted.
+        rows : int or list of int, default=0
+            The rows of X to explain, counted from 0.
+        terms : int, default=10
+            The terms of each machine that are listed.
+        all_machines : bool, default=False
+            All machines, and not those alone that have a say in the class that won.
+
+        Returns
+        -------
+        Explanation
+            A dict; printed it is a text. Training rows are counted from 0.
+        """
+        model = self._reviewed()
+        if isinstance(terms, bool) or not isinstance(terms, (int, np.integer)) or terms < 1:
+            raise InputError(f"terms is {terms!r}, but it must be a whole number of 1 or more")
+        numbers = row_numbers(rows, X.shape[0] if hasattr(X, "shape") else len(X))
+        if not hasattr(X, "iloc") and not is_sparse(X) and not isinstance(X, (list, tuple)) and not hasattr(X, "columns"):
+            X = np.asarray(X)
+        data, known = self._reviewed_rows(rows_of(X, numbers), None if y is None else np.asarray(y).ravel()[numbers])
+        counted = [number_ + 1 for number_ in numbers]
+        text = _engine.explain(model, data, known, counted, int(terms), bool(all_machines), self._threads())
+        return read(Explanation, text, self)
+
+    def suspects(self, X: Any, y: Any = None, *, top: int = 20) -> Suspects:
+        """The rows whose label, number or place deserves a second look: those that lack most of what the model asks of them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Most is known where these are the training rows.
+        y : array-like of shape (n_samples,)
+            Their labels or numbers; not needed where the model says what is usual.
+        top : int, default=20
+            The rows that are listed.
+
+        Returns
+        -------
+        Suspects
+            A dict; printed it is a text. Rows are counted from 0.
+        """
+        if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 0:
+            raise InputError(f"top is {top!r}, but it must be a whole number of 0 or more")
+        if self._estimator_type != "outlier_detector":
+            require_y(y, type(self).__name__)
+        model = self._reviewed()
+        data, known = self._reviewed_rows(X, y)
+        return read(Suspects, _engine.suspects(model, data, known, int(top), self._threads()), self)
+
+    def doctor(self, X: Any, y: Any = None) -> Diagnosis:
+        """What may be wrong with the data, with the model's kernel and penalty for it, and with the fit; the worst first.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            Their labels or numbers.
+
+        Returns
+        -------
+        Diagnosis
+            A dict; printed it is a text. `maxmargin.doctor` looks at data before there is a model.
+        """
+        model = self._reviewed()
+        data, known = self._reviewed_rows(X, y)
+        text = _engine.diagnose(data, known, model, None, None, self._threads())
+        names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
+        labels = words_of(self.classes_) if hasattr(self, "classes_") else None
+        told = None if y is None or labels is None else [str(value) for value in np.asarray(y).ravel().tolist()]
+        return diagnosed(text, names, labels, told)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the parameters that were changed, and how good the fit is."""
+        lines = [("model", repr(self))]
+        if hasattr(self, "_fit"):
+            lines += [("fitted", f"{self._fit.model.stop}, by {self.solver_}")]
+            if hasattr(self, "support_"):
+                lines += [("support vectors", f"{len(self.support_)} of {self.shape_fit_[0]} rows")]
+            if self.certificate_ is not None:
+                lines += [("relative gap", f"{self.certificate_.relative_gap:.2e}"), ("violation", f"{self.certificate_.violation:.2e}")]
+            lines += [("note", note) for note in self.notes_]
+        cells = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in lines)
+        return f"<table>{cells}</table>"
 
 
 class Picture:

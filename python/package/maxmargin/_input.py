@@ -35,6 +35,8 @@ class Rows:
     names: np.ndarray | None
     # The threads that read them; None where that was not counted.
     threads: int | None = None
+    # Whether they were given in single precision.
+    single: bool = False
 
     @property
     def sparse(self) -> bool:
@@ -42,6 +44,14 @@ class Rows:
 
     def __len__(self) -> int:
         return self.array.shape[0]
+
+
+def is_single(X: Any) -> bool:
+    """Whether rows were given in single precision. Whole numbers are not, although single precision may hold them."""
+    kinds = getattr(X, "dtypes", None)
+    if kinds is not None and not isinstance(X, np.ndarray):
+        return all(str(kind).lower() == "float32" for kind in kinds)
+    return getattr(X, "dtype", None) == np.float32
 
 
 def is_sparse(X: Any) -> bool:
@@ -57,7 +67,7 @@ def read_rows(estimator: Any, X: Any, threads: int, reset: bool) -> Rows:
         _compare_names(estimator, names)
     array = _sparse(X) if is_sparse(X) else _dense(X, name)
     _check_shape(array.shape, name)
-    rows = Rows(_to_engine(array, threads), array, names, threads)
+    rows = Rows(_to_engine(array, threads, names, X), array, names, threads, is_single(X))
     if not reset and array.shape[1] != estimator.n_features_in_:
         raise InputError(f"X has {array.shape[1]} features, but {name} is expecting {estimator.n_features_in_} features as input.")
     if reset:
@@ -69,7 +79,7 @@ def read_rows(estimator: Any, X: Any, threads: int, reset: bool) -> Rows:
     return rows
 
 
-def _to_engine(array: Any, threads: int) -> Data:
+def _to_engine(array: Any, threads: int, names: np.ndarray | None, X: Any) -> Data:
     try:
         if is_sparse(array):
             return Data.sparse(*array.shape, array.indptr, array.indices, array.data)
@@ -79,9 +89,23 @@ def _to_engine(array: Any, threads: int) -> Data:
         value = getattr(error, "value", None)
         if value is None:
             raise
+        where = f"the value in {place_of(X, names, error.place)} is {value}"
+        advice = "leave such rows out, or fill the values in: make_pipeline(SimpleImputer(), StandardScaler(), model)"
         if math.isnan(value):
-            raise InputError(f"Input X contains NaN: {error}") from None
-        raise InputError(f"Input X contains infinity or a value too large for {array.dtype!r}: {error}") from None
+            raise InputError(f"Input X contains NaN: {where}\nhelp: {advice}") from None
+        raise InputError(f"Input X contains infinity or a value too large for {array.dtype!r}: {where}\nhelp: {advice}") from None
+
+
+def place_of(X: Any, names: np.ndarray | None, place: tuple[int, ...]) -> str:
+    """A place in X as its users find it: the row and the column counted from 0, or the names that a frame has for them."""
+    row, *column = place
+    index = getattr(X, "index", None)
+    text = f"row {row}"
+    if index is not None and not callable(index) and len(index) > row and index[row] != row:
+        text += f" (index {index[row]!r})"
+    if column:
+        text += f", column {str(names[column[0]])!r}" if names is not None else f", column {column[0]}"
+    return text
 
 
 def _sparse(X: Any) -> Any:
@@ -145,7 +169,7 @@ def _array(values: Any, what: str) -> np.ndarray:
     return array
 
 
-def _numbers(array: np.ndarray, what: str) -> np.ndarray:
+def _numbers(array: np.ndarray, what: str, given: Any = None) -> np.ndarray:
     """An array of objects as one of numbers."""
     try:
         return array.astype(np.float64)
@@ -155,7 +179,7 @@ def _numbers(array: np.ndarray, what: str) -> np.ndarray:
         try:
             float(value)
         except (TypeError, ValueError, OverflowError) as error:
-            where = ", ".join(f"{word} {number + 1}" for word, number in zip(("row", "column"), place)) or "all rows"
+            where = place_of(given, _names(given), place) if place else "all rows"
             if _missing(value):
                 raise InputError(f"Input {what} contains NaN: the value in {where} is {value!r}") from None
             message = f"{error}: the value of {what} in {where} is {value!r}"
@@ -182,7 +206,7 @@ def _dense(X: Any, name: str) -> np.ndarray:
     if array.ndim != 2:
         _refuse_dimensions(array, name)
     if kind == "O":
-        array = _numbers(array, "X")
+        array = _numbers(array, "X", X)
     elif kind == "f" and size in (4, 8):
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
     else:
@@ -304,19 +328,19 @@ def _refuse_gaps(array: np.ndarray, what: str) -> None:
     if array.dtype.kind == "O":
         gaps = [row for row, value in enumerate(array) if _missing(value)]
         if gaps:
-            raise InputError(f"Input {what} contains NaN: the value in row {gaps[0] + 1} is {array[gaps[0]]!r}")
+            raise InputError(f"Input {what} contains NaN: the value in row {gaps[0]} is {array[gaps[0]]!r}")
         return
     if array.dtype.kind in "Mm":
         if np.isnat(array).any():
-            raise InputError(f"Input {what} contains NaN: the value in row {np.flatnonzero(np.isnat(array))[0] + 1} is not a time")
+            raise InputError(f"Input {what} contains NaN: the value in row {np.flatnonzero(np.isnat(array))[0]} is not a time")
         return
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return
     row = int(np.flatnonzero(~np.isfinite(array))[0])
     if np.isnan(array).any():
         row = int(np.flatnonzero(np.isnan(array))[0])
-        raise InputError(f"Input {what} contains NaN: the value in row {row + 1} is nan")
-    raise InputError(f"Input {what} contains infinity or a value too large for {array.dtype!r}: the value in row {row + 1} is {array[row]}")
+        raise InputError(f"Input {what} contains NaN: the value in row {row} is nan")
+    raise InputError(f"Input {what} contains infinity or a value too large for {array.dtype!r}: the value in row {row} is {array[row]}")
 
 
 def _continuous(array: np.ndarray) -> bool:

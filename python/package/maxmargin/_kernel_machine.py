@@ -136,7 +136,7 @@ class KernelMachine(EngineEstimator):
         values = np.ascontiguousarray(values, dtype=np.float64)
         if not np.isfinite(values).all():
             row, column = np.argwhere(~np.isfinite(values))[0]
-            raise InputError(f"the kernel's value for rows {row + 1} and {column + 1} is {values[row, column]}, not a finite number")
+            raise InputError(f"the kernel's value for rows {row} and {column} is {values[row, column]}, not a finite number")
         return values
 
     def _read(self, X: Any):

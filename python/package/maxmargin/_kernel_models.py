@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._callbacks import with_callbacks
 from ._errors import InputError, not_fitted
 from ._estimator import Classifier
 from ._fitting import Fit, answers, params
@@ -201,6 +202,7 @@ class KernelPerceptron(_KernelClassifier):
     ):
         self._keep(locals())
 
+    @with_callbacks
     def fit(self, X, y):
         """Trains on rows X with labels y.
 
@@ -311,6 +313,7 @@ class RVC(_KernelClassifier):
     ):
         self._keep(locals())
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y; see `SVC.fit`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ class LinearModel(EngineEstimator):
     def _train_linear(self, rows: Rows, known: dict[str, Any], asked: dict[str, Any], column: float | None) -> None:
         """Trains, and sets the weights; ``column`` is the number in the column of the intercept, where it has one."""
         if column is not None:
-            rows = with_column(rows, column, self._threads())
+            rows = replace(with_column(rows, column, self._threads()), single=rows.single)
             known = {**known, "names": None}
         self._column = column
         try:
@@ -111,6 +112,7 @@ class LinearModel(EngineEstimator):
             self._train(rows, known, asked)
             self.notes_.append("the model that was there is of other data, so that the fit began from scratch")
         self._set_weights()
+        self._in_precision_of(rows)
 
     def _weights_of_engine(self) -> tuple[np.ndarray, np.ndarray]:
         """The weights, a line a machine, and the intercepts."""
@@ -128,8 +130,29 @@ class LinearModel(EngineEstimator):
             # Weights that were set by hand say how many columns there are.
             self.n_features_in_ = self.coef_.shape[-1]
         rows = read_rows(self, X, self._threads(), reset=False)
-        coef = self.coef_ if is_sparse(self.coef_) else np.atleast_2d(self.coef_)
-        return products(rows.array, coef, self.intercept_)
+        if self._is_of_engine():
+            values = self._fit.model.values(rows.data, self._threads())
+        else:
+            values = products(rows.array, self.coef_ if is_sparse(self.coef_) else np.atleast_2d(self.coef_), self.intercept_)
+        precision = np.result_type(np.float32 if rows.single else np.float64, self.coef_.dtype, np.asarray(self.intercept_).dtype)
+        return values.astype(precision, copy=False)
+
+    def _is_of_engine(self) -> bool:
+        """Whether the weights are those of the engine's model, whose predictions are then theirs."""
+        if not hasattr(self, "_fit") or getattr(self, "_column", None) is not None or is_sparse(self.coef_):
+            return False
+        coef = np.atleast_2d(np.asarray(self.coef_))
+        return self._fit.model.has_weights(coef, np.ravel(self.intercept_).astype(coef.dtype))
+
+    def _read(self, X: Any) -> Data:
+        self._check_is_fitted()
+        rows = read_rows(self, X, self._threads(), reset=False)
+        return rows.data if self._column is None else with_column(rows, self._column, self._threads()).data
+
+    def _reviewed(self):
+        self._check_is_fitted()
+        self._refuse_other_weights()
+        return self._fit.model
 
     def _exported(self):
         self._check_is_fitted()
@@ -138,11 +161,17 @@ class LinearModel(EngineEstimator):
                 f"a model whose intercept is the weight of a column of {self._column:g} has one column more than its rows, and no place "
                 "in a file\nhelp: fit with intercept_scaling=1, or with intercept_scaling=None"
             )
+        self._refuse_other_weights()
+        return super()._exported()
+
+    def _refuse_other_weights(self) -> None:
+        """Refuses a model whose weights are no longer those that were trained."""
         coef, intercept = self._weights_of_engine()
         own = self.coef_.toarray() if is_sparse(self.coef_) else np.asarray(self.coef_)
-        if not (np.array_equal(own.reshape(coef.shape), coef) and np.array_equal(np.ravel(self.intercept_), intercept)):
+        # The intercepts were rounded as the weights were.
+        bias = np.ravel(self.intercept_).astype(own.dtype)
+        if not (np.array_equal(own.reshape(coef.shape), coef.astype(own.dtype)) and np.array_equal(bias, intercept.astype(own.dtype))):
             raise InputError("coef_ or intercept_ was set after the fit, so that the model is no longer the one that was trained")
-        return super()._exported()
 
     @classmethod
     def _reads_linear(cls, parts: dict[str, Any], task: str) -> bool:
@@ -185,6 +214,14 @@ class LinearModel(EngineEstimator):
         """Sets what is read off the engine's model."""
         self.coef_, self.intercept_ = self._weights_of_engine()
 
+    # Whether weights of rows in single precision are kept in single precision, as scikit-learn keeps them.
+    _keeps_single = False
+
+    def _in_precision_of(self, rows: Rows) -> None:
+        """Brings the weights to the precision that scikit-learn's have after a fit on such rows."""
+        if self._keeps_single and rows.single:
+            self.coef_, self.intercept_ = self.coef_.astype(np.float32), np.asarray(self.intercept_, dtype=np.float32)
+
     def to_liblinear(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model in LIBLINEAR's text, and in a file where one is named."""
         text = self._exported().to_liblinear()
@@ -201,7 +238,7 @@ class LinearModel(EngineEstimator):
         if self._column is None:
             return super().verify(X, y, sample_weight)
         rows = read_rows(self, X, self._threads(), reset=False)
-        known = {**self._answers_for(rows, y, sample_weight), "names": None}
+        known = {**self._answers_for(len(rows), y, sample_weight), "names": None}
         rows = with_column(rows, self._column, self._threads())
         found = json.loads(self._fit.model.verify(rows.data, known, self._threads()))
         return bool(found["same_data"]) and not found["disagreements"]

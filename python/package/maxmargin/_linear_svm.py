@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._callbacks import with_callbacks
 from ._errors import InputError
 from ._estimator import Regressor
-from ._fitting import answers, params
+from ._fitting import SOLVER_RULE, answers, params
 from ._input import read_rows, read_targets, read_weights
 from ._linear import CLASS_WEIGHT_RULE, INTERCEPT_SCALING_RULE, LINEAR_RULES, LinearClassifier, LinearModel, check
 from ._loading import penalty_of, task_of
@@ -67,6 +68,9 @@ class LinearSVC(LinearClassifier):
         Whether a line says how far the fit is.
     checkpoint : path or None, default=None
         A file that keeps where the fit is. When it was interrupted, the same call goes on from there; it is removed at the end.
+    solver : str or None, default=None
+        The engine's algorithm, by the name that `solver_` and ``maxmargin train --solver`` have: ``'primal-newton'``, ``'dual-ascent'``, ..;
+        None chooses by the problem. One that cannot solve it is refused.
 
     Attributes
     ----------
@@ -117,6 +121,7 @@ class LinearSVC(LinearClassifier):
         warm_start=False,
         progress=False,
         checkpoint=None,
+        solver=None,
     ):
         self._keep(locals())
 
@@ -128,9 +133,11 @@ class LinearSVC(LinearClassifier):
         "C": (number(above=0),),
         "multi_class": (one_of("ovr", "crammer_singer"),),
         "intercept_scaling": INTERCEPT_SCALING_RULE,
+        "solver": SOLVER_RULE,
         "class_weight": CLASS_WEIGHT_RULE,
     }
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y.
 
@@ -160,7 +167,9 @@ class LinearSVC(LinearClassifier):
             problem = dict(penalty_number=2 * self.C, loss="hinge", multiclass="ovr", gap=self._gap())
         else:
             problem = dict(penalty_number=self.C, loss="hinge", multiclass="crammer-singer")
-        asked = params(bias=bias, tolerance=self.tol, max_iterations=int(self.max_iter), class_weights=by_class, **problem)
+        asked = params(
+            solver=self.solver, bias=bias, tolerance=self.tol, max_iterations=int(self.max_iter), class_weights=by_class, **problem
+        )
         self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
         return self
 
@@ -217,7 +226,7 @@ class LinearSVR(Regressor, LinearModel):
         The penalty on differences beyond ε.
     loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, default='epsilon_insensitive'
         Whether differences count by their square.
-    fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter, n_jobs, max_time, warm_start, progress, checkpoint
+    fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter, n_jobs, max_time, warm_start, progress, checkpoint, solver
         As in `LinearSVC`.
 
     Attributes
@@ -257,6 +266,7 @@ class LinearSVR(Regressor, LinearModel):
         warm_start=False,
         progress=False,
         checkpoint=None,
+        solver=None,
     ):
         self._keep(locals())
 
@@ -267,8 +277,10 @@ class LinearSVR(Regressor, LinearModel):
         "loss": (one_of("epsilon_insensitive", "squared_epsilon_insensitive"),),
         "dual": (one_of("auto", True, False),),
         "intercept_scaling": INTERCEPT_SCALING_RULE,
+        "solver": SOLVER_RULE,
     }
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y.
 
@@ -294,6 +306,7 @@ class LinearSVR(Regressor, LinearModel):
         weights = read_weights(sample_weight, len(rows), negative=True)
         bias, column = self._bias(self.intercept_scaling)
         asked = params(
+            solver=self.solver,
             task="regression",
             task_number=self.epsilon,
             penalty_number=self.C,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._callbacks import with_callbacks
 from ._errors import InputError, warn
 from ._fitting import params
 from ._linear import CLASS_WEIGHT_RULE, LINEAR_RULES, LinearClassifier, check, logistic_probabilities, softmax
@@ -126,6 +127,7 @@ class LogisticRegression(LinearClassifier):
         """Whether the classes are told apart in one problem."""
         return len(self.classes_) > 2 and self.solver != "liblinear" and penalty != "l1"
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y.
 
@@ -164,6 +166,11 @@ class LogisticRegression(LinearClassifier):
         self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
         return self
 
+    @property
+    def _keeps_single(self) -> bool:
+        # LIBLINEAR works in double precision.
+        return self.solver != "liblinear"
+
     def _set_weights(self) -> None:
         super()._set_weights()
         self.n_iter_ = np.array([self._most_iterations()], dtype=np.int32)
@@ -185,7 +192,20 @@ class LogisticRegression(LinearClassifier):
         )
 
     def _iteration_warning(self) -> str:
-        return f"The solver did not converge after {self.max_iter} step(s). Increase max_iter, or scale the data."
+        # scikit-learn's words for each solver's name, which its users' filters know.
+        if self.solver == "liblinear":
+            return super()._iteration_warning()
+        if self.solver in ("sag", "saga"):
+            return f"The max_iter was reached which means the coef_ did not converge. (The limit is max_iter={self.max_iter}.)"
+        if self.solver == "newton-cg":
+            return f"newton-cg failed to converge. Increase the number of iterations. (The limit is max_iter={self.max_iter}.)"
+        if self.solver == "newton-cholesky":
+            return f"Newton solver did not converge after {self.max_iter} iterations."
+        return (
+            f"lbfgs failed to converge after {self.max_iter} iteration(s) (status=1).\n"
+            f"Increase the number of iterations to improve the convergence (max_iter={self.max_iter}).\n"
+            "You might also want to scale the data."
+        )
 
     def predict_proba(self, X):
         """The probability of each class for each row.

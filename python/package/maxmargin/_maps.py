@@ -11,7 +11,7 @@ from . import _engine
 from ._errors import InputError, not_fitted, warn
 from ._estimator import Estimator
 from ._frames import FrameOutput
-from ._input import Rows, is_sparse, read_rows
+from ._input import Rows, is_single, is_sparse, read_rows
 from ._kernel_machine import kernel_text
 from ._parameters import callable_, check_parameters, instance, integer, number, one_of
 from ._threads import threads
@@ -106,15 +106,7 @@ class _Map(FrameOutput, Estimator):
         if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
         rows = read_rows(self, X, threads(getattr(self, "n_jobs", None)), reset=False)
-        return rows, _is_single(X)
-
-
-def _is_single(X: Any) -> bool:
-    """Whether rows were given in single precision. Whole numbers are not, although single precision may hold them."""
-    kinds = getattr(X, "dtypes", None)
-    if kinds is not None and not isinstance(X, np.ndarray):
-        return all(str(kind).lower() == "float32" for kind in kinds)
-    return getattr(X, "dtype", None) == np.float32
+        return rows, is_single(X)
 
 
 class RBFSampler(_Map):
@@ -178,7 +170,7 @@ class RBFSampler(_Map):
         # In this order, which is scikit-learn's: the same seed gives the same map.
         self.random_weights_ = (2.0 * gamma) ** 0.5 * generator.normal(size=(array.shape[1], self.n_components))
         self.random_offset_ = generator.uniform(0, 2 * np.pi, size=self.n_components)
-        if _is_single(X):
+        if is_single(X):
             self.random_weights_ = self.random_weights_.astype(np.float32)
             self.random_offset_ = self.random_offset_.astype(np.float32)
         self._columns_out = int(self.n_components)
@@ -312,8 +304,8 @@ str or callable, default='rbf'
         values = _full(basis[:, drawn]) if self.kernel == "precomputed" else self._kernel_values(basis, None)
         left, singular, right = np.linalg.svd(np.asarray(values, dtype=np.float64))
         normalization = left / np.sqrt(np.maximum(singular, _LEAST_SINGULAR)) @ right
-        self.normalization_ = normalization.astype(np.float32) if _is_single(X) else normalization
-        self.components_ = basis if _is_single(X) else basis.astype(np.float64)
+        self.normalization_ = normalization.astype(np.float32) if is_single(X) else normalization
+        self.components_ = basis if is_single(X) else basis.astype(np.float64)
         self.component_indices_ = drawn
         self._columns_out = len(drawn)
         return self

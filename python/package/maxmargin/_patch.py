@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from ._callbacks import KEPT
 from ._errors import InternalError
 from ._estimator import _same
 
@@ -187,6 +188,10 @@ def _defaults(kind: type) -> dict[str, Any]:
     return {name: p.default for name, p in inspect.signature(kind.__init__).parameters.items() if name != "self"}
 
 
+# What scikit-learn keeps on an estimator beside its parameters.
+_KEPT_BY_SKLEARN = frozenset((*KEPT, "_metadata_request", "_sklearn_output_config"))
+
+
 class _WithFallback:
     """What replacements add to our classes: a model of scikit-learn's, where ours would not do, that answers for it."""
 
@@ -198,7 +203,7 @@ class _WithFallback:
     # Never answered by the model of scikit-learn's.
     _KEPT = frozenset(
         ("fit", "partial_fit", "fit_predict", "fit_transform", "get_params", "set_params", "set_fit_request", "set_score_request",
-         "set_partial_fit_request", "get_metadata_routing", "load")
+         "set_partial_fit_request", "get_metadata_routing", "set_callbacks", "load")
     )  # fmt: skip
 
     def __getattribute__(self, name: str) -> Any:
@@ -213,6 +218,14 @@ class _WithFallback:
         fallback = self.__dict__.get("_fallback")
         if fallback is not None and name in self._parameters_of_original:
             setattr(fallback, name, self._for_original(name, value))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name. Those that scikit-learn's class does not know are among them only where they were changed, because
+        scikit-learn hands the parameters of its own classes to its own functions.
+        """
+        known, own = self._parameters_of_original, self._parameters_of_ours
+        found = super().get_params(deep)
+        return {name: value for name, value in found.items() if name in known or not _same(value, own.get(name))}
 
     def _for_original(self, name: str, value: Any) -> Any:
         """A parameter for scikit-learn's class: its own default where ours was not changed."""
@@ -238,8 +251,10 @@ class _WithFallback:
                     raise  # what was learnt so far cannot be handed over
                 reason = error
         self.__dict__.clear()
-        self.__dict__.update({name: value for name, value in before.items() if name in self._parameters() or name == "_requests"})
+        kept = self._parameters() | _KEPT_BY_SKLEARN
+        self.__dict__.update({name: value for name, value in before.items() if name in kept})
         own = self._original(**{name: self._for_original(name, getattr(self, name)) for name in self._parameters_of_original})
+        own.__dict__.update({name: before[name] for name in KEPT if name in before})
         try:
             getattr(own, method)(X, y, *args, **kwargs)
         except BaseException as error:

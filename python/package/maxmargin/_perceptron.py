@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._callbacks import with_callbacks
 from ._engine import Data
 from ._errors import InputError
 from ._fitting import params, seed_of
@@ -115,6 +116,7 @@ class Perceptron(LinearClassifier):
         "averaged": (boolean(),),
     }
 
+    @with_callbacks
     def fit(self, X, y):
         """Trains on rows X with labels y.
 
@@ -130,6 +132,7 @@ class Perceptron(LinearClassifier):
         """
         check(self)
         rows, codes, _ = self._read_classes(X, y, None)
+        given = rows
         steps = read_class_weights(self.class_weight, self.classes_, codes, None)[codes]
         if len(np.unique(codes[steps > 0])) < 2:
             raise InputError(f"class_weight={self.class_weight!r} leaves rows of one class only")
@@ -148,6 +151,7 @@ class Perceptron(LinearClassifier):
         asked = params(solver="perceptron", bias=bias, multiclass="ovr", max_iterations=int(self.max_iter), averaged=bool(self.averaged))
         self._train(rows, known, asked)
         self.coef_, self.intercept_ = self._weights_of_engine()
+        self._in_precision_of(given)
         self.n_iter_ = self._most_iterations()
         return self
 
@@ -176,8 +180,20 @@ class Perceptron(LinearClassifier):
         scaled = array * steps[:, None]
         return _taken(np.hstack([scaled, steps[:, None]]) if self.fit_intercept else scaled, self._threads())
 
+    _keeps_single = True
+
+    def _in_precision_of(self, rows: Rows) -> None:
+        super()._in_precision_of(rows)
+        if len(self.classes_) == 2:
+            # As in scikit-learn, whose intercept of two classes is of double precision.
+            self.intercept_ = self.intercept_.astype(np.float64)
+
     def _iteration_warning(self) -> str:
-        return f"There were mistakes in each of {self.max_iter} sweeps: the classes may not be separable. Consider averaged=True."
+        # scikit-learn's words, which its users' filters know, and the reason.
+        return (
+            "Maximum number of iteration reached before convergence. Consider increasing max_iter to improve the fit. "
+            f"(There were mistakes in each of {self.max_iter} sweeps: the classes may not be separable. Consider averaged=True.)"
+        )
 
 
 def _taken(array: Any, threads: int) -> Rows:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ._callbacks import with_callbacks
 from ._engine import Stream
 from ._errors import InputError
 from ._fitting import Fit, answers, params
-from ._input import is_sparse, read_class_weights, read_classes, read_rows, read_weights
+from ._input import Rows, is_sparse, read_class_weights, read_classes, read_rows, read_weights
 from ._linear import CLASS_WEIGHT_RULE, LINEAR_RULES, LinearClassifier, check, logistic_probabilities
 from ._loading import labels_of, penalty_of
 from ._parameters import boolean, integer, number, one_of
@@ -136,12 +137,23 @@ class SGDClassifier(LinearClassifier):
         "average": (boolean(), integer(least=0)),
     }
 
+    _keeps_single = True
+
+    def _in_precision_of(self, rows: Rows) -> None:
+        super()._in_precision_of(rows)
+        if len(self.classes_) == 2:
+            # As in scikit-learn, whose intercept of two classes is of double precision.
+            self.intercept_ = self.intercept_.astype(np.float64)
+
     def _gap(self) -> float:
         return 1e-3 if self.tol is None else super()._gap()
 
     def _iteration_warning(self) -> str:
-        return f"Maximum number of iterations reached before convergence (max_iter={self.max_iter}). Consider increasing max_iter."
+        # scikit-learn's words, which its users' filters know.
+        what = "Maximum number of iteration reached before convergence. Consider increasing max_iter to improve the fit."
+        return f"{what} (The limit is max_iter={self.max_iter}.)"
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Finds the optimum for rows X with labels y. What was learnt by `partial_fit` before is forgotten.
 
@@ -226,6 +238,7 @@ class SGDClassifier(LinearClassifier):
         self._column = None
         self._set_fit(Fit(self._stream.model(), None, answers([str(code) for code in range(len(known))]), {}), [])
         self.coef_, self.intercept_ = self._weights_of_engine()
+        self._in_precision_of(rows)
         self.stop_reason_ = "streaming"
         self.n_iter_ = 1
         self.t_ = 1.0 + self._stream.learnt

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ._callbacks import with_callbacks
 from ._errors import InputError, NotFittedError, known_to_sklearn, not_fitted, warn
 from ._estimator import Classifier, OutlierDetector, Regressor, available_when
-from ._fitting import answers, params
+from ._fitting import SOLVER_RULE, answers, params
 from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, require_y, words_of
 from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
 from ._loading import labels_of, penalty_of, task_of
@@ -26,7 +27,7 @@ def _finite(c: float) -> float:
 class _Support(KernelMachine):
     """What all machines of this module share."""
 
-    _rules = {**KERNEL_RULES, **boolean_rules("shrinking", "verbose", "warm_start")}
+    _rules = {**KERNEL_RULES, **boolean_rules("shrinking", "verbose", "warm_start"), "solver": SOLVER_RULE}
 
     def _asked(self, **changed: Any) -> dict[str, Any]:
         return params(
@@ -34,8 +35,17 @@ class _Support(KernelMachine):
             tolerance=self.tol,
             max_iterations=self._max_iterations(),
             memory=self._memory(),
+            solver=self.solver,
             **changed,
         )
+
+
+# Why a model has no `predict_proba`.
+_WITHOUT_PROBABILITIES = "probability is not True\nhelp: SVC(probability=True), or model.set_params(probability=True) after a fit"
+
+
+def _has_probabilities(model: Any) -> bool:
+    return model.probability is True
 
 
 class _SupportClassifier(Classifier, _Support):
@@ -106,6 +116,7 @@ class _SupportClassifier(Classifier, _Support):
             **cls._kernel_parameters(parts),
             **{cls._penalty[1]: penalty_of(parts)[1]},
             class_weight=None if weights is None else dict(zip(classes.tolist(), weights)),
+            probability=True if fit.model.has_probabilities else None,
         )
         model.classes_ = classes
         model.class_weight_ = np.ones(len(classes)) if weights is None else np.array(weights)
@@ -188,17 +199,24 @@ class _SupportClassifier(Classifier, _Support):
             return self.classes_[np.argmax(self.decision_function(X), axis=1)]
         return self.classes_[self._fit.model.codes(self._read(X), self._threads())]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The training data does not come along, so what may be made of it later is made now.
+        if self.probability is True and hasattr(self, "_fit") and self._fit.rows is not None:
+            self._fit.with_probabilities(self._threads())
+        return super().__getstate__()
+
     def _fit_or_raise(self):
         if not hasattr(self, "_fit"):
             raise not_fitted(self)
         return self._fit
 
-    @available_when(lambda self: self.probability is not False, "probability=False")
+    @available_when(_has_probabilities, _WITHOUT_PROBABILITIES)
     def predict_proba(self, X):
         """The probability of each class for each row.
 
-        Made from the one fit that there is, without a seed: they rise with the decision value, and no class is likelier than the one that
-        is predicted. Where ``probability`` is None they are made when they are first asked for.
+        There with ``probability=True``, as in scikit-learn. Made from the one fit that there is, without a seed: they rise with the decision
+        value, and no class is likelier than the one that is predicted. A model that was fitted without them gets them by
+        ``set_params(probability=True)``, as long as it has its training data.
 
         Parameters
         ----------
@@ -214,7 +232,7 @@ class _SupportClassifier(Classifier, _Support):
         model = fit.with_probabilities(self._threads())
         return model.probabilities(self._read(X), self._threads())
 
-    @available_when(lambda self: self.probability is not False, "probability=False")
+    @available_when(_has_probabilities, _WITHOUT_PROBABILITIES)
     def predict_log_proba(self, X):
         """The logarithm of `predict_proba`."""
         return np.log(self.predict_proba(X))
@@ -277,7 +295,8 @@ class SVC(_SupportClassifier):
     shrinking : bool, default=True
         Taken for the sake of scikit-learn: the engine decides.
     probability : bool or None, default=None
-        Whether `predict_proba` is ready after `fit` (True), when it is first asked for (None), or not there at all (False).
+        Whether there is `predict_proba`. With True it is ready after `fit`. A model that was fitted with None gets it without another fit
+        by ``set_params(probability=True)``, for which it holds on to its training data; one fitted with False does not.
     tol : float, default=1e-3
         The largest violation of the optimality conditions. Small problems are solved to the last digits whatever it is.
     cache_size : float or None, default=None
@@ -305,6 +324,9 @@ class SVC(_SupportClassifier):
     checkpoint : path or None, default=None
         A file that keeps where the fit is. When it was interrupted, the same call goes on from there, to the same bits; it is removed at
         the end.
+    solver : str or None, default=None
+        The engine's algorithm, by the name that `solver_` and ``maxmargin train --solver`` have: ``'block-smo'``, ``'smo'``,
+        ``'interior-point'``, .. and with ``kernel='linear'`` others; None chooses by the problem. One that cannot solve it is refused.
 
     Attributes
     ----------
@@ -356,12 +378,14 @@ class SVC(_SupportClassifier):
         warm_start=False,
         progress=False,
         checkpoint=None,
+        solver=None,
     ):
         self._keep(locals())
 
     _rules = {**_SupportClassifier._rules, "C": (number(above=0, infinite=True),)}
     _penalty = ("c", "C")
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y.
 
@@ -396,7 +420,7 @@ class NuSVC(_SupportClassifier):
     nu : float, default=0.5
         Above 0, at most 1.
     kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, decision_function_shape, \
-break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
+break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint, solver
         As in `SVC`.
 
     Attributes
@@ -436,6 +460,7 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
         warm_start=False,
         progress=False,
         checkpoint=None,
+        solver=None,
     ):
         self._keep(locals())
 
@@ -443,6 +468,7 @@ break_ties, random_state, n_jobs, max_time, warm_start, progress, checkpoint
     _one_class_left = "specified nu is infeasible: all samples with positive weights belong to the same class"
     _penalty = ("nu", "nu")
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with labels y; see `SVC.fit`."""
         return self._fit_classes(X, y, sample_weight)
@@ -556,7 +582,7 @@ class SVR(_SupportRegressor):
         The penalty on differences beyond ε.
     epsilon : float, default=0.1
         ε
-    shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint
+    shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint, solver
         As in `SVC`.
 
     Attributes
@@ -593,12 +619,14 @@ class SVR(_SupportRegressor):
         warm_start=False,
         progress=False,
         checkpoint=None,
+        solver=None,
     ):
         self._keep(locals())
 
     _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "epsilon": (number(least=0),)}
     _task = "regression"
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y; see `SVC.fit`."""
         require_y(y, type(self).__name__)
@@ -614,7 +642,7 @@ class NuSVR(_SupportRegressor):
         Above 0, at most 1.
     C : float, default=1.0
         The penalty on differences beyond ε.
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint, solver
         As in `SVC`.
 
     Attributes
@@ -652,6 +680,7 @@ class NuSVR(_SupportRegressor):
         warm_start=False,
         progress=False,
         checkpoint=None,
+        solver=None,
     ):
         self._keep(locals())
 
@@ -664,6 +693,7 @@ class NuSVR(_SupportRegressor):
         model.epsilon_ = float(fit.parts["machines"][0]["epsilon"])
         return model
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y; see `SVC.fit`."""
         require_y(y, type(self).__name__)
@@ -705,9 +735,11 @@ class _OneClass(OutlierDetector, _OneMachine):
         warm_start=False,
         progress=False,
         checkpoint=None,
+        solver=None,
     ):
         self._keep(locals())
 
+    @with_callbacks
     def fit(self, X, y=None, sample_weight=None):
         """Learns what is usual from rows X; y is not looked at. See `SVC.fit` for the weights."""
         self._fit_one(X, None, sample_weight, task=self._task, task_number=self.nu)
@@ -748,7 +780,7 @@ class OneClassSVM(_OneClass):
         As in `SVC`.
     nu : float, default=0.5
         The share of rows that may lie outside at most, and that are support vectors at least.
-    shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint
+    shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint, solver
         As in `SVC`.
 
     Attributes
@@ -776,7 +808,7 @@ class SVDD(_OneClass):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol, nu, shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint
+    kernel, degree, gamma, coef0, tol, nu, shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint, solver
         As in `OneClassSVM`.
 
     Attributes

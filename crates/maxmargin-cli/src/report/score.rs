@@ -2,9 +2,9 @@
 
 use maxmargin::Model;
 use maxmargin::data::{Dataset, Label};
-use maxmargin::metrics::{ClassReport, Residuals, log_loss, mean_area_under_curve};
+use maxmargin::metrics::{ClassReport, Residuals};
 use maxmargin::model::Predictions;
-use maxmargin::view::ScoreView;
+use maxmargin::view::{ScoreView, separation};
 
 use super::{Page, counted, number, percent, share};
 use crate::output::short_to;
@@ -54,13 +54,7 @@ impl Score {
         }
         let truth = model.codes(data);
         let report = ClassReport::new(&truth, predictions.codes(), model.classes().len())?;
-        let machines: Vec<_> = model.machines().iter().map(|machine| machine.pairing).collect();
-        let pairs: Vec<_> = machines.iter().map(|pairing| (pairing.positive, pairing.negative)).collect();
-        let value = |row: usize, machine: usize| predictions.decision_values(row)[machine];
-        let auc = if has_values { mean_area_under_curve(value, &truth, &pairs) } else { None };
-        let probabilities =
-            if has_values && model.has_probabilities() { model.probabilities(predictions).ok() } else { None };
-        let log_loss = probabilities.and_then(|all| log_loss(&all, &truth, model.classes().len()));
+        let (auc, log_loss) = if has_values { separation(model, predictions, &truth) } else { (None, None) };
         Some(Score::Classes(Box::new(Classes { report, labels: model.classes().to_vec(), auc, log_loss })))
     }
 

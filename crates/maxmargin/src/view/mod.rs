@@ -23,7 +23,7 @@ pub use model::{
     CanonicalView, ConicView, GeometryView, HullsView, HyperplaneView, ModelView, RiskView, ScalingView, SolidMachine,
 };
 pub use predictions::PredictionsView;
-pub use score::{BaselineView, ClassScoreView, ScoreView};
+pub use score::{BaselineView, ClassScoreView, ScoreView, separation};
 pub use stream::{EstimateView, StreamView};
 pub use suspects::{SuspectView, SuspectsView};
 pub use training::{InterruptedView, OutOfCoreView, Seconds, TrainingFacts, TrainingView};

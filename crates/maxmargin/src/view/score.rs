@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::data::Label;
-use crate::metrics::{ClassReport, Residuals};
+use crate::data::{Dataset, Label};
+use crate::metrics::{ClassReport, Residuals, log_loss, mean_area_under_curve};
+use crate::model::{Model, Predictions};
 
 /// How well one class is found, (ME.3).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -86,6 +87,23 @@ impl<'a> ScoreView<'a> {
         ScoreView::Counted { rows, errors, accuracy: (rows - errors) as f64 / rows as f64 }
     }
 
+    /// What a model's predictions are worth, beside what the data says; `None` when the data has no answers of the model's kind. `has_values`
+    /// says whether the predictions have decision values.
+    pub fn of_model(
+        model: &'a Model,
+        data: &Dataset,
+        predictions: &Predictions,
+        has_values: bool,
+    ) -> Option<ScoreView<'a>> {
+        if model.task().is_regression() {
+            return Residuals::new(&data.numbers().ok()?, predictions.numbers()).map(ScoreView::from);
+        }
+        let truth = model.codes(data);
+        let report = ClassReport::new(&truth, predictions.codes(), model.classes().len())?;
+        let (auc, log_loss) = if has_values { separation(model, predictions, &truth) } else { (None, None) };
+        Some(ScoreView::of_classes(&report, model.classes(), auc, log_loss))
+    }
+
     /// Rows with labels, the classes by their labels.
     pub fn of_classes(report: &ClassReport, labels: &'a [Label], auc: Option<f64>, log_loss: Option<f64>) -> Self {
         let name = |class: usize| labels.get(class).map_or("", |label| label.text());
@@ -111,6 +129,17 @@ impl<'a> ScoreView<'a> {
             confusion: report.confusion().map(|rows| rows.map(<[usize]>::to_vec).collect()),
         }
     }
+}
+
+/// How well classes are told apart: by the decision values, the mean area under the curve, and by the probabilities, where the model has some,
+/// the log loss. `truth` has the place of each row's class among the model's, and `None` for a class that it does not know.
+pub fn separation(model: &Model, predictions: &Predictions, truth: &[Option<u32>]) -> (Option<f64>, Option<f64>) {
+    let pairings = model.machines().iter().map(|machine| machine.pairing);
+    let pairs: Vec<_> = pairings.map(|pairing| (pairing.positive, pairing.negative)).collect();
+    let value = |row: usize, machine: usize| predictions.decision_values(row)[machine];
+    let probabilities = if model.has_probabilities() { model.probabilities(predictions).ok() } else { None };
+    let loss = probabilities.and_then(|all| log_loss(&all, truth, model.classes().len()));
+    (mean_area_under_curve(value, truth, &pairs), loss)
 }
 
 impl From<Residuals> for ScoreView<'_> {
