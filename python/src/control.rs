@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use maxmargin::{Checkpoint, CheckpointControl, Control, Progress, Stop};
+use maxmargin::{Checkpoint, CheckpointControl, Control, Progress, Step, Stop};
 
 use crate::door::Line;
 
@@ -30,6 +30,13 @@ pub(crate) struct Attended {
     history: Vec<Entry>,
     keeper: Option<Keeper>,
     broke: bool,
+    steps: Option<Steps>,
+}
+
+/// The first steps of a fit.
+struct Steps {
+    most: usize,
+    taken: Vec<Step>,
 }
 
 /// Writes checkpoints.
@@ -53,7 +60,18 @@ impl Attended {
             history: Vec::new(),
             keeper: checkpoint.map(|path| Keeper { path, last: now, kept_at_the_end: false, failure: None }),
             broke: false,
+            steps: None,
         }
+    }
+
+    /// A control that keeps the first steps that the solver takes, at most this number, and then breaks.
+    pub(crate) fn with_steps(line: &Arc<Line>, most: usize) -> Self {
+        Attended { steps: Some(Steps { most, taken: Vec::new() }), ..Attended::new(line, None, None) }
+    }
+
+    /// The steps that were kept.
+    pub(crate) fn into_steps(self) -> Vec<Step> {
+        self.steps.map_or_else(Vec::new, |steps| steps.taken)
     }
 
     /// The history, and why no checkpoint could be written, if one could not.
@@ -91,6 +109,9 @@ impl Control for Attended {
         if self.line.interrupted() {
             return self.stop(Stop::Interrupted);
         }
+        if self.steps.as_ref().is_some_and(|steps| steps.taken.len() >= steps.most) {
+            return self.stop(Stop::IterationLimit);
+        }
         if self.spent().is_some_and(|spent| progress.is_over(spent)) {
             // One machine that has used its part of the time is not the end.
             let is_last = progress.reserved == 0.0;
@@ -106,6 +127,16 @@ impl Control for Attended {
     fn spent(&self) -> Option<f64> {
         let part = |limit| self.started.elapsed().div_duration_f64(limit);
         self.limit.map(|limit| if limit.is_zero() { f64::INFINITY } else { part(limit) })
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.steps.is_some()
+    }
+
+    fn step(&mut self, step: Step) {
+        if let Some(steps) = self.steps.as_mut().filter(|steps| steps.taken.len() < steps.most) {
+            steps.taken.push(step);
+        }
     }
 }
 

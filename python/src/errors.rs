@@ -89,7 +89,8 @@ impl From<Fault> for PyErr {
             Fault::Input { what, help } => InputError::new_err(format!("{what}\nhelp: {help}")),
             Fault::NotFinite { what, help, value, place } => Python::attach(|py| {
                 let error = InputError::new_err(format!("{what}\nhelp: {help}"));
-                let told = error.value(py).setattr("value", value).and_then(|()| error.value(py).setattr("place", place));
+                let told =
+                    error.value(py).setattr("value", value).and_then(|()| error.value(py).setattr("place", place));
                 told.map_or_else(|failed| failed, |()| error)
             }),
             Fault::Bug(what) => InternalError::new_err(format!(

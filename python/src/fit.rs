@@ -15,6 +15,7 @@ use crate::door::{self, Watch};
 use crate::errors::{Fault, InputError};
 use crate::model::Model;
 use crate::params::{Answers, Params, classes_of};
+use crate::review::in_json;
 
 /// Multiplications of a small fit, which is done before a team of threads has come. The bits are the same either way.
 const SMALL_FIT: usize = 16_000_000;
@@ -62,6 +63,28 @@ pub(crate) fn fit(
     let run = if is_small { door::run_here } else { door::run };
     let (model, history, failure) = run(py, Watch(progress), work)?;
     Ok((Model::from(model), history, failure))
+}
+
+/// The first steps of the solver, at most `most`, as JSON; none where the solver shows none.
+#[pyfunction]
+pub(crate) fn steps(
+    py: Python<'_>,
+    data: &Data,
+    answers: Answers<'_>,
+    params: Params,
+    threads: usize,
+    most: usize,
+) -> PyResult<String> {
+    let dataset = answers.dataset(&data.matrix)?;
+    let training = params.training(classes_of(&dataset))?;
+    door::run(py, Watch::default(), move |line| {
+        let mut control = Attended::with_steps(line, most);
+        training.fit(&dataset, &workers(threads, usize::MAX)?, &mut control)?;
+        if line.interrupted() {
+            return Err(Fault::Interrupted);
+        }
+        in_json(serde_json::to_string(&control.into_steps()))
+    })
 }
 
 /// Gives a model its probabilities. `how`: `auto`, `leave-one-out`, `folds` or `platt`.

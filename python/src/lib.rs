@@ -11,7 +11,7 @@
 //! | `door.rs` | the one way out of the interpreter and back: its lock released, Ctrl-C heard, panics caught |
 //! | `control.rs` | time limits, interrupts, history and checkpoints while a solver runs |
 //! | `params.rs` | a dictionary to checked parameters |
-//! | `fit.rs` | `fit` and `calibrate` |
+//! | `fit.rs` | `fit`, `calibrate` and `steps` |
 //! | `model.rs` | `Model`: predictions, certificate, vectors, files |
 //! | `review.rs` | how well a model does, why, which rows are odd, and what may be wrong |
 //! | `stream.rs` | `Stream`: learning from rows as they come |
@@ -44,7 +44,7 @@ mod _engine {
     #[pymodule_export]
     use super::errors::{InputError, InternalError};
     #[pymodule_export]
-    use super::fit::{calibrate, fit};
+    use super::fit::{calibrate, fit, steps};
     #[pymodule_export]
     use super::lift::{Lift, kernel_block, project};
     #[pymodule_export]

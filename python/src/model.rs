@@ -253,7 +253,7 @@ impl Model {
             // What Python's own `open` raises, with the numbers and texts of the system.
             let system = std::io::Error::from_raw_os_error(NO_SUCH_FILE);
             let text = system.to_string().split(" (os error").next().unwrap_or_default().to_string();
-            return Err(PyFileNotFoundError::new_err((NO_SUCH_FILE, text, path)));
+            return Err(PyFileNotFoundError::new_err((NO_SUCH_FILE, text, path.into_os_string())));
         }
         door::brief(py, || Ok(maxmargin_io::load_model(&path)?)).map(Model::from)
     }

@@ -247,7 +247,7 @@ ROWS = [
     refuses("objects that are text", lambda: SVC().fit([[1.0, "red"]] * 23 + [[1, None]], Y), "'red'"),
     refuses("objects that are dictionaries", lambda: SVC().fit(changed(X, (1, 2), {}, object), Y), "row 1, column 2 is {}", TypeError),
     refuses("objects that are lists", lambda: SVC().fit(np.array([[[1], 2]] * 24, dtype=object), Y), "'list'", TypeError),
-    refuses("None among the rows", lambda: SVC().fit(changed(X, (1, 1), None, object), Y), "row 1, column 1 is NaN"),
+    refuses("None among the rows", lambda: SVC().fit(changed(X, (1, 1), None, object), Y), "row 1, column 1 is nan"),
     refuses("NaN among the rows", lambda: SVC().fit(changed(X, (3, 1), NAN), Y), "Input X contains NaN: the value in row 3, column 1"),
     refuses("NaN among rows of singles", lambda: SVC().fit(changed(X, (3, 1), NAN, "f4"), Y), "row 3, column 1"),
     refuses("infinity among the rows", lambda: SVR().fit(changed(X, (3, 1), INF), T), "row 3, column 1 is inf"),
@@ -295,9 +295,9 @@ FRAMES = [
         "a frame of polars after one of pandas",
         lambda: np.array_equal(fitted_on(FRAME).predict(pl.from_pandas(FRAME)), fitted().predict(X)),
     ),
-    refuses("a nullable frame with a gap", lambda: SVC().fit(nullable("Int64", gap=True), Y), "row 2, column 1 is <NA>"),
+    refuses("a nullable frame with a gap", lambda: SVC().fit(nullable("Int64", gap=True), Y), "row 2, column 'b' is <NA>"),
     refuses("a nullable frame of fractions with a gap", lambda: SVC().fit(nullable("Float64", gap=True), Y), "contains NaN"),
-    refuses("a frame of polars with a gap", lambda: SVC().fit(pl.DataFrame({"a": [None] + [1.0] * 23}), Y), "row 0, column 'a' is NaN"),
+    refuses("a frame of polars with a gap", lambda: SVC().fit(pl.DataFrame({"a": [None] + [1.0] * 23}), Y), "row 0, column 'a' is nan"),
     refuses("a frame with a column of text", lambda: SVC().fit(column(b="red"), Y), "row 0, column 'b' is 'red'"),
     refuses(
         "a frame with a column of dates", lambda: SVC().fit(column(b=pd.Timestamp("2020-01-01")), Y), "Timestamp('2020-01-01", TypeError
@@ -616,7 +616,7 @@ KERNELS = [
     refuses("a sparse table of kernel values", lambda: SVC(kernel="precomputed").fit(sp.csr_matrix(K), Y), "as a full array", TypeError),
     refuses("a table that is not square", lambda: SVC(kernel="precomputed").fit(K[:, :5], Y), "24x5"),
     refuses("a table that is not symmetric", lambda: SVR(kernel="precomputed").fit(changed(K, (0, 1), 99.0), T), "not symmetric"),
-    refuses("a table with NaN", lambda: OneClassSVM(kernel="precomputed").fit(changed(K, (1, 1), NAN)), "row 1, column 1 is NaN"),
+    refuses("a table with NaN", lambda: OneClassSVM(kernel="precomputed").fit(changed(K, (1, 1), NAN)), "row 1, column 1 is nan"),
     refuses(
         "a table of other rows at predict",
         lambda: SVC(kernel="precomputed").fit(K, Y).predict(K[:, :5]),

@@ -283,7 +283,8 @@ def test_scikit_learns_own_defaults_are_taken_for_ours():
 def test_the_parameters_are_those_of_both():
     names = set(inspect.signature(sklearn.svm.SVC).parameters)
     assert set(ORIGINAL().get_params()) <= names and {"n_jobs", "max_time", "checkpoint"} <= names
-    assert set(sklearn.svm.SVC().get_params()) == names
+    assert set(sklearn.svm.SVC().get_params()) == set(ORIGINAL().get_params())
+    assert set(sklearn.svm.SVC(n_jobs=1, solver="smo").get_params()) == {*ORIGINAL().get_params(), "n_jobs", "solver"}
     with pytest.raises(TypeError, match="unexpected keyword argument 'spice'"):
         sklearn.svm.SVC(spice=1)
     assert has_fit_parameter(sklearn.svm.SVC(), "sample_weight")

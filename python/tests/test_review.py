@@ -181,3 +181,21 @@ def test_the_command_line_says_the_same(tmp_path):
     assert [suspect["row"] - 1 for suspect in theirs["suspects"]] == [suspect["row"] for suspect in ours["suspects"]]
     assert {name: theirs[name] for name in theirs if name != "suspects"} == {name: ours[name] for name in ours if name != "suspects"}
     assert told("explain", "--row", "71")["rows"][0]["decision_values"] == fitted.explain(frame, rows=70)["rows"][0]["decision_values"]
+
+
+def test_the_steps_of_a_solver_lead_to_the_coefficients_of_the_fit():
+    two = X[50:], Y[50:]
+    model = SVC(kernel="linear", solver="smo", tol=1e-6).fit(*two)
+    steps = model.steps(*two, most=100_000)
+    alpha, signs = np.zeros(100), np.zeros(100)
+    for step in steps:
+        assert step["step"] == "pair" and step["machine"] == 0
+        np.testing.assert_allclose(alpha[[step["i"], step["j"]]], step["before"], atol=1e-12)
+        alpha[[step["i"], step["j"]]], signs[[step["i"], step["j"]]] = step["after"], step["signs"]
+    assert steps[-1]["violation"] < steps[0]["violation"] and len(model.steps(*two, most=3)) == 3
+    by_row = np.zeros(100)
+    by_row[model.support_] = model.dual_coef_[0]
+    np.testing.assert_allclose(alpha * signs, by_row, atol=1e-3)
+    assert SVC().fit(*two).steps(*two) == []
+    with pytest.raises(InputError, match="most is 0"):
+        model.steps(*two, most=0)

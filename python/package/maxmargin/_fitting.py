@@ -255,6 +255,28 @@ class EngineEstimator(Called, Estimator):
             dtype=[("seconds", "f8"), ("machine", "i8"), ("iteration", "i8"), ("violation", "f8"), ("gap", "f8")],
         )
 
+    def steps(self, X: Any, y: Any = None, *, most: int = 1000) -> list[dict[str, Any]]:
+        """What the solver does, step by step, when it is given rows anew: the pairs of ``solver='smo'``, coordinates, mistakes, samples or Newton's
+        steps, each a dict as ``maxmargin train --trace`` writes it. Rows are counted from 0.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The training data.
+        most : int, default=1000
+            The most steps; the solver is stopped after them.
+
+        Returns
+        -------
+        list of dict
+            Empty for a solver that shows no steps, as ``'block-smo'``.
+        """
+        if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1:
+            raise InputError(f"most is {most!r}, but it must be a whole number of 1 or more")
+        asked = self._fit_for("steps").asked
+        data, known = self._reviewed_rows(X, y)
+        return json.loads(_engine.steps(data, known, asked, self._threads(), int(most)))
+
     @property
     def certificate_(self) -> Certificate | None:
         """How good the fit is: primal, dual, gap and violation; None where there is no certificate for every machine."""

@@ -159,8 +159,14 @@ class LinearSVC(LinearClassifier):
             self._refuse_combination()
         rows, codes, weights = self._read_classes(X, y, sample_weight)
         weights, by_class = self._weigh(codes, weights)
+        asked, column = self._problem(by_class)
+        self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
+        return self
+
+    def _problem(self, by_class: list[float] | None) -> tuple[dict[str, Any], float | None]:
+        """What to train, in the engine's words, and the number in the column of the intercept, where it has one."""
         bias, column = self._bias(self.intercept_scaling)
-        if not together:
+        if self.multi_class != "crammer_singer":
             problem = dict(penalty_number=self.C, loss=_LOSSES_OF_CLASSES[self.loss], norm=self.penalty, multiclass="ovr", gap=self._gap())
         elif len(self.classes_) == 2:
             # Two classes have w and -w, and ½(‖w‖² + ‖-w‖²) + C Σ ξ is half of ½‖2w‖² + 2C Σ ξ.
@@ -170,8 +176,7 @@ class LinearSVC(LinearClassifier):
         asked = params(
             solver=self.solver, bias=bias, tolerance=self.tol, max_iterations=int(self.max_iter), class_weights=by_class, **problem
         )
-        self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
-        return self
+        return asked, column
 
     def _set_weights(self) -> None:
         super()._set_weights()
@@ -304,6 +309,13 @@ class LinearSVR(Regressor, LinearModel):
         rows = read_rows(self, X, self._threads(), reset=True)
         targets = read_targets(y, len(rows), type(self).__name__)
         weights = read_weights(sample_weight, len(rows), negative=True)
+        asked, column = self._problem()
+        known = answers(targets=targets, weights=weights, names=getattr(self, "feature_names_in_", None))
+        self._train_linear(rows, known, asked, column)
+        return self
+
+    def _problem(self) -> tuple[dict[str, Any], float | None]:
+        """What to train, in the engine's words, and the number in the column of the intercept, where it has one."""
         bias, column = self._bias(self.intercept_scaling)
         asked = params(
             solver=self.solver,
@@ -316,9 +328,7 @@ class LinearSVR(Regressor, LinearModel):
             gap=self._gap(),
             max_iterations=int(self.max_iter),
         )
-        known = answers(targets=targets, weights=weights, names=getattr(self, "feature_names_in_", None))
-        self._train_linear(rows, known, asked, column)
-        return self
+        return asked, column
 
     def _set_weights(self) -> None:
         super()._set_weights()

@@ -78,9 +78,8 @@ class _SupportClassifier(Classifier, _Support):
             plain = True
             if len(np.unique(codes[weights > 0])) < 2:
                 raise InputError(f"class_weight is {self.class_weight!r}: with it, rows of fewer than two classes count")
-        penalty = self._engine_penalty(classes, codes, weights)
         known = answers(words_of(classes), codes, weights=weights, names=getattr(self, "feature_names_in_", None))
-        asked = self._asked(multiclass="ovo", class_weights=None if plain else class_weights.tolist(), **penalty)
+        asked = self._problem(classes, codes, weights, None if plain else class_weights.tolist())
         self._train(rows, known, asked, keep_rows=self.probability is not False)
         self.classes_ = classes
         self.class_weight_ = class_weights
@@ -91,6 +90,10 @@ class _SupportClassifier(Classifier, _Support):
         if self.probability is True:
             self._fit.with_probabilities(self._threads())
         return self
+
+    def _problem(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, by_class: list[float] | None) -> dict[str, Any]:
+        """What to train, in the engine's words."""
+        return self._asked(multiclass="ovo", class_weights=by_class, **self._engine_penalty(classes, codes, weights))
 
     # The penalty of the classifiers of a class, in the engine's words, and the parameter that has its number.
     _penalty: tuple[str, str]
@@ -630,7 +633,11 @@ class SVR(_SupportRegressor):
     def fit(self, X, y, sample_weight=None):
         """Trains on rows X with numbers y; see `SVC.fit`."""
         require_y(y, type(self).__name__)
-        return self._fit_one(X, y, sample_weight, task="regression", task_number=self.epsilon, penalty_number=_finite(self.C))
+        return self._fit_one(X, y, sample_weight, **self._words())
+
+    def _words(self) -> dict[str, Any]:
+        """What tells this regression from others, in the engine's words."""
+        return dict(task="regression", task_number=self.epsilon, penalty_number=_finite(self.C))
 
 
 class NuSVR(_SupportRegressor):
