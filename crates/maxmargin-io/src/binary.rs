@@ -195,7 +195,7 @@ pub(crate) fn check_selection(
         return Ok(());
     }
     let none = Matrix::sparse(0, columns, vec![0], Vec::new(), Vec::<f64>::new());
-    let none = none.and_then(|matrix| Ok(Dataset::unlabelled(matrix))).and_then(|data| match names {
+    let none = none.map(Dataset::unlabelled).and_then(|data| match names {
         Some(names) => data.with_names(names.to_vec()),
         None => Ok(data),
     });

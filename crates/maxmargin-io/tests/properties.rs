@@ -9,14 +9,19 @@ use proptest::prelude::*;
 
 /// Two data sets are the same: shape, numbers, labels as written, group numbers and names.
 fn same(a: &Dataset, b: &Dataset) -> Result<(), String> {
-    let texts = |data: &Dataset| {
-        data.labels().unwrap().classes().iter().map(|label| label.text().to_string()).collect::<Vec<_>>()
-    };
     if (a.rows(), a.columns()) != (b.rows(), b.columns()) {
         return Err(format!("{} x {} and {} x {}", a.rows(), a.columns(), b.rows(), b.columns()));
     }
-    if (texts(a), a.labels().unwrap().codes()) != (texts(b), b.labels().unwrap().codes()) {
-        return Err(format!("labels {:?} and {:?}", a.labels().unwrap(), b.labels().unwrap()));
+    if a.answers().kind() != b.answers().kind() {
+        return Err(format!("{:?} and {:?}", a.answers().kind(), b.answers().kind()));
+    }
+    if let Some(row) = (0..a.rows()).find(|&row| a.answers().text(row) != b.answers().text(row)) {
+        return Err(format!("row {row} is {:?} and {:?}", a.answers().text(row), b.answers().text(row)));
+    }
+    if let (Some(first), Some(second)) = (a.answers().labels(), b.answers().labels())
+        && first.codes() != second.codes()
+    {
+        return Err(format!("labels {first:?} and {second:?}"));
     }
     if (a.groups(), a.names()) != (b.groups(), b.names()) {
         return Err(format!("{:?} {:?} and {:?} {:?}", a.groups(), a.names(), b.groups(), b.names()));

@@ -67,7 +67,7 @@ fn assert_optimal(fitted: &FittedBlocks, data: &Dataset, reference: &Model, gap:
         assert!((own.primal - other.primal).abs() <= most, "{what}: {} {}", own.primal, other.primal);
     }
     let predictions = model.predict(data, &Workers::none()).unwrap();
-    let wrong = predictions.codes().iter().zip(model.codes(&data)).filter(|(a, b)| Some(**a) != *b).count();
+    let wrong = predictions.codes().iter().zip(model.codes(data)).filter(|(a, b)| Some(**a) != *b).count();
     assert_eq!(fitted.training_errors, Some(wrong), "{what}");
 }
 

@@ -26,7 +26,7 @@ fn quadratic() -> KernelParams {
 
 fn errors(model: &Model, data: &Dataset) -> usize {
     let predictions = model.predict(data, &Workers::none()).unwrap();
-    let codes = model.codes(&data);
+    let codes = model.codes(data);
     predictions.codes().iter().zip(codes).filter(|(found, code)| Some(**found) != *code).count()
 }
 

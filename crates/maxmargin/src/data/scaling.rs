@@ -397,30 +397,39 @@ fn column_sums<const K: usize>(
     terms: impl Fn(usize, f64) -> [f64; K] + Sync,
 ) -> Vec<[f64; K]> {
     let mut sums = vec![[0.0; K]; matrix.columns()];
-    let add = |sum: &mut [f64; K], column: usize, value: f64| {
-        if value != 0.0 {
-            sum.iter_mut().zip(terms(column, value)).for_each(|(sum, term)| *sum += term);
-        }
-    };
     let columns_a_thread = match matrix {
         Matrix::Dense(_) => matrix.columns().div_ceil(workers.threads()).max(COLUMNS_A_CHUNK),
         Matrix::Sparse(_) => matrix.columns(),
     };
     on_stored_rows!(matrix, stored => workers.fill_chunks(&mut sums, columns_a_thread, |first, sums| {
-        for row in 0..matrix.rows() {
-            match stored.span(row..row + 1) {
-                (None, values) => {
-                    let of_columns = sums.iter_mut().zip(&values[first..]).enumerate();
-                    of_columns.for_each(|(k, (sum, &value))| add(sum, first + k, value.into()));
-                }
-                (Some(columns), values) => {
-                    let entries = columns.iter().zip(values);
-                    entries.for_each(|(&column, &value)| add(&mut sums[column as usize], column as usize, value.into()));
-                }
-            }
-        }
+        (0..matrix.rows()).for_each(|row| add_terms(&stored, row, first, sums, &terms));
     }));
     sums
+}
+
+/// Adds the terms of a row's entries to the sums of the columns from `first` on. A sparse row has all of its columns among them.
+fn add_terms<R: StoredRows, const K: usize>(
+    rows: &R,
+    row: usize,
+    first: usize,
+    sums: &mut [[f64; K]],
+    terms: &impl Fn(usize, f64) -> [f64; K],
+) {
+    let add = |sum: &mut [f64; K], column: usize, value: f64| {
+        if value != 0.0 {
+            sum.iter_mut().zip(terms(column, value)).for_each(|(sum, term)| *sum += term);
+        }
+    };
+    match rows.span(row..row + 1) {
+        (None, values) => {
+            let of_columns = sums.iter_mut().zip(&values[first..]).enumerate();
+            of_columns.for_each(|(k, (sum, &value))| add(sum, first + k, value.into()));
+        }
+        (Some(columns), values) => {
+            let entries = columns.iter().zip(values);
+            entries.for_each(|(&column, &value)| add(&mut sums[column as usize], column as usize, value.into()));
+        }
+    }
 }
 
 /// Mean and standard deviation of each column, with m = ⌊max |xᵢ|⌋₂ so that nothing overflows:
@@ -493,7 +502,7 @@ mod tests {
 
     #[test]
     fn threads_learn_and_apply_the_same_bits() {
-        let value = |k: usize| if k % 5 == 0 { 0.0 } else { ((k * 7919) % 1013) as f64 * 0.37 - 101.0 };
+        let value = |k: usize| if k.is_multiple_of(5) { 0.0 } else { ((k * 7919) % 1013) as f64 * 0.37 - 101.0 };
         let dense = Matrix::dense(700, 41, (0..700 * 41).map(value).collect::<Vec<f64>>()).unwrap();
         for matrix in [dense.to_sparse(), dense] {
             for kind in ScalingKind::ALL {

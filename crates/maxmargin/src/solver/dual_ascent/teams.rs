@@ -395,6 +395,7 @@ mod tests {
                 coefficients: &[[0.0]],
                 visitors: &[1],
                 outward: [f64::INFINITY],
+                is_watched: false,
             };
             let mut at = LanePoint { weights: vec![[1.0], [1.0]], sums: [0.0] };
             teams.join(&round, problems[0].workers, &mut at);

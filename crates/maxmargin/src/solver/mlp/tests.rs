@@ -35,7 +35,7 @@ fn numbers(model: &Model) -> Vec<u64> {
 fn objective(model: &Model, data: &Dataset, cost: f64) -> f64 {
     let predictions = model.predict(data, &Workers::none()).unwrap();
     let weight = |row: usize| data.weights().map_or(1.0, |weights| weights[row]);
-    let codes = model.codes(&data);
+    let codes = model.codes(data);
     let loss = |row: usize| {
         let (values, code) = (predictions.decision_values(row), codes[row].unwrap() as usize);
         match values {
