@@ -86,3 +86,21 @@ fn rows_left_out_have_an_empty_line_in_a_prediction() {
     let lines = done(at, "predict d.mm e.csv -q").stdout;
     assert_eq!(lines.lines().collect::<Vec<_>>(), ["p", "", "q"]);
 }
+
+#[test]
+fn suspects_are_rows_of_the_file_where_some_were_left_out() {
+    let folder = tempdir().unwrap();
+    let at = folder.path();
+    // The first two rows lack a value; the thirteenth has the label of the other class.
+    let row = |row: usize| match row {
+        0 | 1 => format!(",{},p\n", row % 4),
+        12 => "2,3,q\n".to_string(),
+        _ => format!("{row},{},{}\n", row % 4, if row < 20 { "p" } else { "q" }),
+    };
+    fs::write(at.join("d.csv"), format!("a,b,kind\n{}", (0..40).map(row).collect::<String>())).unwrap();
+    done(at, "train d.csv --missing drop --kernel linear --scale standard -o d.mm -q");
+    let found = json(at, "suspects d.mm d.csv --top 1 --json");
+    assert_eq!((&found["suspects"][0]["row"], &found["suspects"][0]["label"]), (&13.into(), &"q".into()), "{found}");
+    let page = done(at, "suspects d.mm d.csv --top 1").stdout;
+    assert!(page.lines().any(|line| line.split_whitespace().next() == Some("13")), "{page}");
+}

@@ -134,3 +134,8 @@ mod network;
 mod relay;
 mod room;
 mod simd;
+
+/// Compiles and runs the program of the crate's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &Suspects) -> Result<ExitCode, Failure> {
     }
     let part = input::training_part(&model, found.data.clone(), arguments.reading.seed_of(&model), &workers)?;
     let mut suspects = model.suspects(&part.0, &workers)?;
-    // Rows are those of the file, also where some of them were held out.
+    // From rows that were trained on to rows that were read: some may have been held out.
     if let Some(places) = &part.1 {
         suspects.suspects.iter_mut().for_each(|suspect| suspect.row = places[suspect.row]);
     }
@@ -36,10 +36,14 @@ pub(super) fn run(arguments: &Suspects) -> Result<ExitCode, Failure> {
     if suspects.unknown > 0 {
         words.note(&format!("{} have labels that the model does not know", report::rows(suspects.unknown)));
     }
+    // From rows that were read to rows of the file: some may have been dropped.
+    let file_row = |row: usize| found.remarks.file_row(row as u64) as usize;
     output::print(&if arguments.json {
-        json_line(&SuspectsView::new(&model, &found.data, &suspects, arguments.top))
+        let mut view = SuspectsView::new(&model, &found.data, &suspects, arguments.top);
+        view.suspects.iter_mut().for_each(|suspect| suspect.row = file_row(suspect.row - 1) + 1);
+        json_line(&view)
     } else {
-        report::words(&model, &found.data, &suspects, arguments.top)
+        report::words(&model, &found.data, &suspects, arguments.top, file_row)
     })?;
     Ok(ExitCode::Done)
 }

@@ -108,10 +108,29 @@ fn calibration(found: &Calibration, together: bool) -> String {
     }
 }
 
+/// A text with its long numbers rounded to six digits. The file of the model and `--json` have all digits.
+fn in_six_digits(text: &str) -> String {
+    const LONG: usize = 10;
+    let is_numeric = |character: char| character.is_ascii_digit() || character == '.';
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(is_numeric) {
+        let (before, from) = rest.split_at(start);
+        let (token, after) = from.split_at(from.find(|character| !is_numeric(character)).unwrap_or(from.len()));
+        out += before;
+        match token.parse() {
+            Ok(value) if token.len() > LONG => out += &number(value, 6),
+            _ => out += token,
+        }
+        rest = after;
+    }
+    out + rest
+}
+
 /// What comes before the loss: the kernel, or the layers of a network.
 pub(crate) fn features(page: &mut Page, model: &Model) {
     match &model.parts().network {
-        None => page.line("kernel", &model.recipe().kernel.to_string()),
+        None => page.line("kernel", &in_six_digits(&model.recipe().kernel.to_string())),
         Some(network) => {
             let units: Vec<String> = network.layers.iter().map(|layer| layer.outputs.to_string()).collect();
             let layers = counted(units.len(), "hidden layer");
@@ -217,5 +236,18 @@ pub(crate) fn table(page: &mut Page, model: &Model) {
             let Machine { training_errors, rows, .. } = machine;
             page.text(&format!("{training_errors} of {rows} training rows are on the wrong side"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_six_digits;
+
+    #[test]
+    fn long_numbers_are_rounded_and_all_else_stays() {
+        assert_eq!(in_six_digits("rbf(gamma=0.11111111111111076)"), "rbf(gamma=0.111111)");
+        assert_eq!(in_six_digits("0.5 * rbf(gamma=0.25) + linear"), "0.5 * rbf(gamma=0.25) + linear");
+        assert_eq!(in_six_digits("sigmoid(gamma=-1.5, coef0=1e300)"), "sigmoid(gamma=-1.5, coef0=1e300)");
+        assert_eq!(in_six_digits("1000000000000"), "1e12");
     }
 }

@@ -19,8 +19,14 @@ fn above(found: &Suspects, slack: f64) -> usize {
     found.suspects.iter().filter(|suspect| suspect.slack > slack).count()
 }
 
-/// The page.
-pub(crate) fn words(model: &Model, data: &Dataset, found: &Suspects, top: usize) -> String {
+/// The page. `file_row` says which row of the file a row of the data is, both counted from 0.
+pub(crate) fn words(
+    model: &Model,
+    data: &Dataset,
+    found: &Suspects,
+    top: usize,
+    file_row: impl Fn(usize) -> usize,
+) -> String {
     let mut page = Page::new();
     let all = rows(found.rows);
     page.text(&match model.task() {
@@ -50,7 +56,7 @@ pub(crate) fn words(model: &Model, data: &Dataset, found: &Suspects, top: usize)
     let mut table = vec![head.into_iter().map(String::from).collect::<Vec<_>>()];
     for suspect in shown {
         let Suspect { row, slack, machine, value, predicted, share_of_bound } = *suspect;
-        let mut line = vec![(row + 1).to_string(), number(slack, 5), number(value, 6)];
+        let mut line = vec![(file_row(row) + 1).to_string(), number(slack, 5), number(value, 6)];
         line.extend(model.task().usual().is_none().then(|| short(&data.answers().text(row).unwrap_or_default())));
         line.extend(predicted.filter(|_| classes).map(|code| short(model.label(code).text())));
         line.extend(found.same_data.then(|| share_of_bound.map_or_else(|| "-".into(), |share| number(share, 3))));

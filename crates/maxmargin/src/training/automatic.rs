@@ -5,7 +5,7 @@ use crate::data::{Matrix, ScalingKind};
 use crate::kernel::{Gamma, KernelParams};
 use crate::model::Multiclass;
 use crate::problem::{Loss, Norm, Task};
-use crate::solver::Domain;
+use crate::solver::{Domain, SolverKind};
 
 /// The most rows that get a Gaussian kernel. A fit of 50,000 rows of 54 columns takes seconds on two cores; twice as many take 2.7 times as long,
 /// and more where classes overlap. Larger values let a first training take minutes.
@@ -83,12 +83,16 @@ pub fn choose_kernel(params: &TrainingParams, matrix: &Matrix) -> AutomaticChoic
 
 /// What of the parameters goes with the linear kernel only, if anything.
 fn needs_linear_kernel(params: &TrainingParams) -> Option<String> {
-    if let Some(kind) = params.solver {
-        let goes = |domain: &Domain| domain.any_kernel && domain.biases.contains(&params.bias);
-        let takes_kernels = kind.facts().domains.iter().any(goes);
-        if !takes_kernels {
-            return Some(format!("the solver {}", kind.name()));
-        }
+    let goes = |domain: &Domain| {
+        let takes_loss = params.loss.is_none_or(|loss| domain.losses.contains(&loss));
+        domain.any_kernel && takes_loss && domain.biases.contains(&params.bias)
+    };
+    let takes_kernels = |kind: SolverKind| kind.facts().domains.iter().any(goes);
+    match (params.solver, params.loss) {
+        (Some(kind), _) if !takes_kernels(kind) => return Some(format!("the solver {}", kind.name())),
+        // Without a name a kernel gets this solver.
+        (None, Some(loss)) if !takes_kernels(SolverKind::BlockSmo) => return Some(format!("{} loss", loss.name())),
+        _ => (),
     }
     if params.norm == Norm::L1 {
         return Some("the L1 norm".into());
@@ -149,7 +153,6 @@ impl TrainingParams {
 mod tests {
     use super::*;
     use crate::problem::Bias;
-    use crate::solver::SolverKind;
 
     fn full(rows: usize, columns: usize) -> Matrix {
         Matrix::dense(rows, columns, vec![1.0; rows * columns]).unwrap()
@@ -187,6 +190,7 @@ mod tests {
         for params in [
             TrainingParams { solver: Some(SolverKind::PrimalNewton), ..default() },
             TrainingParams { solver: Some(SolverKind::DualAscent), ..default() },
+            TrainingParams { loss: Some(Loss::Logistic), ..default() },
             TrainingParams { norm: Norm::L1, ..default() },
             TrainingParams { penalty: Penalty::None, ..default() },
             TrainingParams { multiclass: Some(Multiclass::CrammerSinger), ..default() },
