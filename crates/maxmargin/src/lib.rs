@@ -114,6 +114,8 @@ pub mod recipe;
 #[doc(hidden)]
 pub mod review;
 #[doc(hidden)]
+pub mod shards;
+#[doc(hidden)]
 pub mod solver;
 #[doc(hidden)]
 pub mod stream;

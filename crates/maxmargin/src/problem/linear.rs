@@ -415,6 +415,35 @@ impl<'p, 'a> Passes<'p, 'a> {
         self.folded()
     }
 
+    /// [`Passes::curved`], and sums of what `see` makes of each row's place, its `h_i (⟨p, x_i⟩ + p_b)` and its `⟨p, x_i⟩ + p_b`.
+    pub(crate) fn curved_and_sums<const N: usize>(
+        &mut self,
+        curvatures: &[f64],
+        along: &Direction,
+        see: impl Fn(usize, f64, f64) -> [f64; N] + Sync,
+    ) -> (Direction, [f64; N]) {
+        let (problem, count) = (self.problem, self.sums.len());
+        let mut parts: Vec<(usize, &mut Direction)> = self.sums.iter_mut().enumerate().collect();
+        let found = problem.workers.map_parts(&mut parts, |(k, sum)| {
+            clear(sum);
+            let mut seen = [0.0; N];
+            on_stored_rows!(problem.matrix, rows => for i in problem.range(*k, count) {
+                if curvatures[i] != 0.0 {
+                    let row = problem.rows[i];
+                    let product = rows.dot(row, &along.weights) + along.bias;
+                    let scale = curvatures[i] * product;
+                    rows.add_scaled(row, scale, &mut sum.weights);
+                    sum.bias += scale;
+                    seen.iter_mut().zip(see(i, scale, product)).for_each(|(sum, term)| *sum += term);
+                }
+            });
+            seen
+        });
+        let mut seen = [0.0; N];
+        found.iter().for_each(|part| seen.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
+        (self.folded(), seen)
+    }
+
     /// `Σ_i h_i x_ij²` for every column j, and `Σ h_i`: the diagonal of the losses' Hessian.
     pub(crate) fn diagonal(&mut self, curvatures: &[f64]) -> Direction {
         let (problem, count) = (self.problem, self.sums.len());

@@ -55,7 +55,7 @@ mod perceptron;
 mod preconditioner;
 mod primal_newton;
 mod rvm;
-mod scatter;
+pub(crate) mod scatter;
 mod sgd;
 pub(crate) mod smo;
 mod start;

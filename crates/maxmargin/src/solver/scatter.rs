@@ -69,19 +69,19 @@ enum Way {
 }
 
 /// The rows and weights of the sum (MX.2).
-pub(super) struct Scatter<'a> {
+pub(crate) struct Scatter<'a> {
     /// The matrix that holds the rows.
-    pub(super) matrix: &'a Matrix,
+    pub(crate) matrix: &'a Matrix,
     /// The rows' places in the matrix.
-    pub(super) rows: &'a [usize],
+    pub(crate) rows: &'a [usize],
     /// The weight of each row, 0 or more. Rows of weight 0 are left out.
-    pub(super) weights: &'a [f64],
+    pub(crate) weights: &'a [f64],
     /// Whether a column of ones is appended.
-    pub(super) constant: bool,
+    pub(crate) constant: bool,
     /// The group of each row and the centre m of each group; without it m is 0.
-    pub(super) centres: Option<(&'a [usize], &'a [Vec<f64>])>,
+    pub(crate) centres: Option<(&'a [usize], &'a [Vec<f64>])>,
     /// The threads to work with.
-    pub(super) workers: &'a Workers,
+    pub(crate) workers: &'a Workers,
 }
 
 impl Scatter<'_> {
@@ -93,7 +93,7 @@ impl Scatter<'_> {
     /// S; only its lower half is filled.
     ///
     /// Cost: `rows · size²` multiplications for dense rows, the square of the entries of each sparse row.
-    pub(super) fn lower(&self, poll: &mut dyn FnMut() -> ControlFlow<Stop>) -> ControlFlow<Stop, Mat<f64>> {
+    pub(crate) fn lower(&self, poll: &mut dyn FnMut() -> ControlFlow<Stop>) -> ControlFlow<Stop, Mat<f64>> {
         let (size, all) = (self.size(), self.rows.len());
         let used = || -> Vec<usize> { (0..all).filter(|&i| self.weights[i] != 0.0).collect() };
         let polls = (0..all).step_by(ROWS_A_POLL).map(|start| start..(start + ROWS_A_POLL).min(all));
