@@ -10,7 +10,7 @@ use maxmargin::data::{Label, Matrix, Values};
 use maxmargin::provenance::Note;
 use maxmargin::view::VerificationView;
 use maxmargin_io::{LiblinearLayout, LibsvmLayout};
-use maxmargin_plot::{Format, PlotOptions};
+use maxmargin_plot::{Format, Kind, PlotOptions, Theme};
 use numpy::ndarray::{ArrayView1, ArrayView2};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyFileNotFoundError;
@@ -285,35 +285,53 @@ impl Model {
         })
     }
 
-    /// A picture of what the model decides over two of its columns, as the bytes of an SVG or PNG file.
-    #[pyo3(signature = (data, answers, columns, title, width, height, png, threads))]
+    /// A picture of the model, as the bytes of an SVG or PNG file, or the table of its numbers as CSV.
+    #[pyo3(signature = (data, answers, kind, columns, title, width, height, theme, row, format, threads))]
     #[allow(clippy::too_many_arguments)] // they have names in Python
     fn picture<'py>(
         &self,
         py: Python<'py>,
         data: Option<&Data>,
         answers: Option<Answers<'_>>,
+        kind: Option<&str>,
         columns: Option<(String, String)>,
         title: Option<String>,
         width: u32,
         height: u32,
-        png: bool,
+        theme: &str,
+        row: usize,
+        format: &str,
         threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let dataset = match (data, answers) {
             (Some(data), Some(answers)) => Some(answers.dataset(&data.matrix)?),
             _ => None,
         };
-        let (model, format) = (Arc::clone(&self.inner), if png { Format::Png } else { Format::Svg });
-        let options = PlotOptions { width, height, columns, title };
+        let model = Arc::clone(&self.inner);
+        let kind = match kind {
+            None => Kind::usual(model.task()),
+            Some(name) => Kind::named(name).ok_or_else(|| Fault::Input {
+                what: format!("there is no kind of picture {}", maxmargin::error::quoted(name)),
+                help: format!("the kinds are {}", Kind::ALL.map(Kind::name).join(", ")),
+            })?,
+        };
+        let theme = Theme::named(theme).ok_or_else(|| Fault::Input {
+            what: format!("there is no theme {}", maxmargin::error::quoted(theme)),
+            help: "the themes are light and dark".into(),
+        })?;
+        let format = match format {
+            "svg" => Some(Format::Svg),
+            "png" => Some(Format::Png),
+            _ => None,
+        };
+        let options = PlotOptions { width, height, columns, title, theme, row };
         let bytes = door::run(py, Watch::default(), move |_| {
-            Ok(maxmargin_plot::decision_plot(
-                &model,
-                dataset.as_ref(),
-                &options,
-                format,
-                &workers(threads, usize::MAX)?,
-            )?)
+            let workers = workers(threads, usize::MAX)?;
+            let picture = maxmargin_plot::plot(kind, &model, dataset.as_ref(), &options, &workers)?;
+            Ok(match format {
+                Some(format) => picture.bytes(format)?,
+                None => picture.numbers().csv().into_bytes(),
+            })
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

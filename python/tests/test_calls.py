@@ -672,13 +672,16 @@ USE = [
     gives("the same row with two labels", lambda: len(SVC().fit(X[[0, 0]], [0, 1]).predict(X)), 24),
     gives("one row in a regression", lambda: SVR().fit(X[:1], T[:1]).predict(X[:1]).tolist(), T[:1].tolist()),
     gives("one row that is usual", lambda: OneClassSVM().fit(X[:1]).predict(X[:1]).shape, (1,)),
-    refuses("columns that cannot be drawn", lambda: fitted().plot(X, Y), "a picture shows two columns, but the model has 3"),
+    refuses("columns that cannot be drawn", lambda: fitted().plot(X, Y, columns=(0, 0)), "both axes show the column"),
     refuses("three columns in a picture", lambda: fitted().plot(X, Y, columns=(0, 1, 2)), "(0, 1, 2)"),
     refuses("a column that there is not in a picture", lambda: fitted().plot(X, Y, columns=(0, 7)), 'no column "8"'),
     refuses("a picture of no width", lambda: fitted().plot(X, Y, columns=(0, 1), width=0), "width is 0"),
     refuses("a picture of negative height", lambda: fitted().plot(X, Y, columns=(0, 1), height=-1), "height is -1"),
     refuses("a picture in another format", lambda: fitted().plot(X, Y, columns=(0, 1), path="a.gif"), "'a.gif'"),
-    refuses("a picture of a regression", lambda: fitted(SVR).plot(X, T, columns=(0, 1)), "a regression has none"),
+    refuses("regions of a regression", lambda: fitted(SVR).plot(X, T, kind="regions", columns=(0, 1)), "a regression has none"),
+    refuses("a kind of picture that there is not", lambda: fitted().plot(X, Y, kind="pie"), 'no kind of picture "pie"'),
+    refuses("a theme that there is not", lambda: fitted().plot(X, Y, theme="sepia"), 'no theme "sepia"'),
+    refuses("why a row that there is not", lambda: fitted().plot(X, Y, kind="why", row=10**6), "there is no row"),
 ]
 
 FILES = [

@@ -308,6 +308,35 @@ def test_pictures_are_drawn(tmp_path):
         picture.save(tmp_path / "iris.gif")
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_kind_of_picture_is_drawn(theme):
+    X, y = IRIS
+    two = SVC(probability=True).fit(X[:, 2:], y == y[0])
+    many = SVC().fit(X, y)
+    numbers = SVR().fit(X[:, :3], X[:, 3])
+    seen = set()
+    for model, rows, answers, kinds in [
+        (two, X[:, 2:], y == y[0], ["regions", "margins", "roc", "calibration", "confusion", "why"]),
+        (many, X, y, [None, "margins", "roc", "confusion", "why"]),
+        (SVC(kernel="linear").fit(X[:, 2:], y == y[0]), X[:, 2:], y == y[0], ["hulls"]),
+        (numbers, X[:, :3], X[:, 3], ["tube", "residuals", "why"]),
+    ]:
+        for kind in kinds:
+            picture = model.plot(rows, answers, kind=kind, row=3, theme=theme)
+            assert picture.numbers.count("\n") > 1
+            assert picture._repr_svg_() in picture._repr_html_()
+            seen.add(picture.svg)
+    assert len(seen) == 15
+
+
+def test_the_margins_of_a_picture_are_the_decision_values():
+    X, y = IRIS
+    model = SVC(kernel="linear").fit(X, y == y[0])
+    table = model.plot(X, y == y[0], kind="margins").numbers.splitlines()[1:]
+    margins = [float(line.rpartition(",")[2]) for line in table]
+    np.testing.assert_allclose(margins, model.decision_function(X) * np.where(y == y[0], 1, -1), rtol=1e-12)
+
+
 def test_parameters_are_checked_when_they_are_used():
     for wrong in ({"C": -1}, {"C": "a"}, {"gamma": -1.0}, {"kernel": 3}, {"tol": 0}, {"max_iter": -2}, {"max_time": 0}, {"n_jobs": "x"}):
         model = SVC(**wrong)

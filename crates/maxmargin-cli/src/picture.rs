@@ -1,21 +1,25 @@
 //! The door to pictures.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use maxmargin::data::Dataset;
 use maxmargin::{Model, Workers};
-use maxmargin_plot::{Format, PlotOptions, decision_plot};
+use maxmargin_plot::{Format, Kind, Picture, PlotOptions, Theme, plot};
 
 use crate::failure::Failure;
 use crate::input::by_name;
 use crate::output::{Target, escaped};
 
-/// A picture to be drawn: where, of which columns, in which format.
+/// A picture to be drawn: where, of which kind and columns, in which format.
 #[derive(Clone, Debug)]
 pub(crate) struct Sketch {
     pub(crate) target: Target,
+    /// Where the numbers of the picture go, if they are asked for.
+    pub(crate) numbers: Option<Target>,
+    /// The kind; `None` for the one that shows a model as a whole.
+    pub(crate) kind: Option<Kind>,
     pub(crate) options: PlotOptions,
-    format: Format,
+    pub(crate) format: Format,
 }
 
 impl Sketch {
@@ -36,28 +40,44 @@ impl Sketch {
                 ));
             }
         };
-        Ok(Sketch { target, options: PlotOptions { columns, ..PlotOptions::default() }, format })
+        let options = PlotOptions { columns, ..PlotOptions::default() };
+        Ok(Sketch { target, numbers: None, kind: None, options, format })
+    }
+
+    /// [`Sketch::new`] for a command whose picture is not its main work; `None` without a file.
+    ///
+    /// # Errors
+    /// As [`Sketch::new`].
+    pub(crate) fn of(path: Option<&PathBuf>, read: &[&Path]) -> Result<Option<Self>, Failure> {
+        path.map(|path| Sketch::new(path, read, None)).transpose()
     }
 
     /// Checks that data has the columns to draw, before a model is trained on it.
     ///
     /// # Errors
-    /// When a column is unknown, or it is not clear which two to draw.
+    /// When a column is unknown.
     pub(crate) fn check(&self, data: &Dataset) -> Result<(), Failure> {
-        match &self.options.columns {
-            Some((across, up)) => {
-                for column in by_name(&[across.clone(), up.clone()], data.names()) {
-                    data.find_column(&column)?;
-                }
-                Ok(())
+        if let Some((across, up)) = &self.options.columns {
+            for column in by_name(&[across.clone(), up.clone()], data.names()) {
+                data.find_column(&column)?;
             }
-            None if data.columns() == 2 => Ok(()),
-            None => Err(Failure::new(
-                format!("a picture shows two columns, but the data has {}", data.columns()),
-                "name two of them with --plot-columns, or train on two with --columns",
-            )),
         }
+        Ok(())
     }
+
+    /// Writes a picture, and its numbers where they are asked for.
+    ///
+    /// # Errors
+    /// When it cannot be rasterised, or a file not be written.
+    pub(crate) fn save(&self, picture: &Picture) -> Result<(), Failure> {
+        self.target.save(&picture.bytes(self.format)?)?;
+        self.numbers.as_ref().map_or(Ok(()), |target| target.save(picture.numbers().csv().as_bytes()))
+    }
+}
+
+/// The theme of a flag that knows no other names.
+pub(crate) fn theme(name: &str) -> Theme {
+    Theme::named(name).unwrap_or_default()
 }
 
 /// Draws a model and writes the picture. Returns what it shows, in words.
@@ -75,10 +95,14 @@ pub(crate) fn draw(
         let names = by_name(&[across.clone(), up.clone()], model.parts().names.as_deref());
         [*across, *up] = names.try_into().unwrap_or_default();
     }
-    let bytes = decision_plot(model, data, &options, sketch.format, workers)?;
-    sketch.target.save(&bytes)?;
+    let kind = sketch.kind.unwrap_or(Kind::usual(model.task()));
+    sketch.save(&plot(kind, model, data, &options, workers)?)?;
+    if !matches!(kind, Kind::Regions | Kind::Hulls) {
+        return Ok(kind.name().into());
+    }
     let columns = match (&options.columns, &model.parts().names) {
         (Some((across, up)), _) => format!("{} and {}", escaped(across), escaped(up)),
+        (None, _) if model.parts().columns > 2 => return Ok("the plane that shows most of all columns".into()),
         (None, Some(names)) => names.iter().map(|name| escaped(name)).collect::<Vec<_>>().join(" and "),
         (None, None) => "both columns".into(),
     };

@@ -105,7 +105,6 @@ const COMMAND_LINES: &[Case] = &[
     ("train iris --plot no/picture.svg", "there is no folder \"no\"", "make the folder first"),
     ("train iris --plot p.svg --plot-columns petal_width", "a picture has two columns, but 1 are named", "name two"),
     ("train iris --plot p.svg --plot-columns a,b", "there is no column \"a\"", "the columns are"),
-    ("train iris --columns 1,2,3 --plot p.svg", "a picture shows two columns, but the data has 3", "--plot-columns"),
     ("train iris --plot-columns 1,2 -o x.mm", "--plot-columns is of no use without a picture", "--plot FILE"),
     (
         "train iris --plot same.svg -o same.svg",

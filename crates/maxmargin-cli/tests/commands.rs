@@ -418,7 +418,10 @@ fn examples_match_and_draw() {
     assert_eq!(found["examples"].as_array().unwrap().len(), 10);
     let run = done(folder.path(), "examples e1 E2 --plot pictures");
     assert!(run.stdout.contains("expected") && run.stdout.contains("numbers of 2 examples match"), "{}", run.stdout);
-    assert_eq!(files(&folder.path().join("pictures")), ["e1.svg", "e2.svg"]);
+    assert_eq!(
+        files(&folder.path().join("pictures")),
+        ["e1-hulls.svg", "e1-margin.svg", "e1-plane.svg", "e1-separators.svg", "e2-slack.svg"]
+    );
 }
 
 #[test]

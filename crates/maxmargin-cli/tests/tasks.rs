@@ -112,7 +112,6 @@ fn what_does_not_go_together_is_refused_with_a_way_out() {
         ("--task regression --class-weights balanced", "no use for weights of classes", "leave it out"),
         ("--task regression --solver newton", "the solver newton tells classes apart", "primal-newton"),
         ("--task regression --norm l1 --loss squared", "the L1 norm is for classes, not for regression", "norm l2"),
-        ("--task regression --plot x.svg", "a regression has none", "leave out --plot"),
         ("--task regression --stream", "--task does not go with --stream", "leave it out"),
         ("--task ranking", "ranking", "regression"),
     ] {

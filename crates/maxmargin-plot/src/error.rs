@@ -40,6 +40,20 @@ pub enum Error {
         /// What is missing.
         what: String,
     },
+    /// A kind of picture that is made of rows.
+    #[error("the kind {kind} is drawn from rows, and there are none")]
+    NoData {
+        /// The kind's name.
+        kind: &'static str,
+    },
+    /// A kind of picture that does not show what this model is.
+    #[error("{what}")]
+    Unsuited {
+        /// What was found.
+        what: String,
+        /// The way out.
+        help: String,
+    },
     /// The model refused the data or the grid of the picture.
     #[error(transparent)]
     Model(#[from] maxmargin::Error),
@@ -54,9 +68,10 @@ impl Error {
         match self {
             Error::Parameter { name, allowed, .. } => format!("choose {name} {allowed}"),
             Error::Format { .. } => "end the name in .svg (lines and text) or .png (pixels)".into(),
-            Error::Columns { help, .. } => help.clone(),
+            Error::Columns { help, .. } | Error::Unsuited { help, .. } => help.clone(),
             Error::Precomputed => "train with another kernel, such as rbf or polynomial".into(),
             Error::NoRange { .. } => "give the data that the model was trained on".into(),
+            Error::NoData { .. } => "give the data that the model was trained on, or new rows with labels".into(),
             Error::Model(error) => error.help(),
             Error::Drawing(_) => "choose the other format, or another size".into(),
         }

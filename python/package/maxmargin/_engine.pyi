@@ -83,11 +83,14 @@ class Model:
         self,
         data: Data | None,
         answers: Answers | None,
+        kind: str | None,
         columns: tuple[str, str] | None,
         title: str | None,
         width: int,
         height: int,
-        png: bool,
+        theme: str,
+        row: int,
+        format: str,
         threads: int,
     ) -> bytes: ...
 

@@ -391,38 +391,49 @@ class EngineEstimator(Called, Estimator):
         X: Any = None,
         y: Any = None,
         *,
+        kind: str | None = None,
         columns: tuple[str, str] | tuple[int, int] | None = None,
+        row: int = 0,
         path: str | os.PathLike[str] | None = None,
         title: str | None = None,
-        width: int = 900,
-        height: int = 700,
+        width: int = 760,
+        height: int = 560,
+        theme: str = "light",
     ) -> Picture:
-        """Draws what the model decides over two of its columns, with the rows given.
+        """Draws the model, with the rows given.
 
         Parameters
         ----------
         X, y : array-like, optional
-            Rows to draw. A linear model is not drawn without.
+            Rows to draw. A kernel model is drawn without, as regions around its support vectors.
+        kind : str, optional
+            `regions`, `margins`, `roc`, `calibration`, `confusion`, `hulls` or `why` of a model of classes; `tube`, `residuals` or `why` of one
+            of numbers. None for `regions`, or `tube`.
         columns : pair of names or of numbers counted from 0, optional
-            The columns across and up, for models of more than two; the others are held at their mean.
+            The columns across and up, for models of more than two; the others are held at their mean. None for the plane that shows most of
+            all columns.
+        row : int
+            The row that `why` explains, counted from 0.
         path : path, optional
             Where to write the picture: `.svg` or `.png`.
         title : str, optional
-            The title; None for kernel, penalty, support vectors, training errors and gap.
+            The title; None for what the picture is of.
         width, height : int
-            In pixels.
+            In units of the picture, of which a PNG shows each with two pixels.
+        theme : str
+            `light` or `dark`.
 
         Returns
         -------
         Picture
-            Shown by notebooks, and written by its `save`.
+            Shown by notebooks, and written by its `save`; its `numbers` are the table that it shows.
         """
         model = self._exported()
         if columns is not None and len(columns) != 2:
             raise InputError(f"columns is {columns!r}, but a picture has two")
-        for name, pixels in (("width", width), ("height", height)):
-            if isinstance(pixels, bool) or not isinstance(pixels, (int, np.integer)) or pixels < 0:
-                raise InputError(f"{name} is {pixels!r}, but it must be a whole number of pixels")
+        for name, number in (("width", width), ("height", height), ("row", row)):
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < 2**32:
+                raise InputError(f"{name} is {number!r}, but it must be a whole number of 0 or more")
         data = known = None
         if X is not None:
             rows = read_rows(self, X, self._threads(), reset=False)
@@ -432,8 +443,8 @@ class EngineEstimator(Called, Estimator):
             first, second = columns
             names = self._fit.parts["names"]
             chosen = tuple((names[c] if names else str(c + 1)) if isinstance(c, (int, np.integer)) else str(c) for c in (first, second))
-        common = dict(columns=chosen, title=title, width=width, height=height, threads=self._threads())
-        picture = Picture(lambda png: model.picture(data, known, png=png, **common))
+        common = dict(kind=kind, columns=chosen, title=title, width=width, height=height, theme=theme, row=row, threads=self._threads())
+        picture = Picture(lambda format: model.picture(data, known, format=format, **common))
         if path is not None:
             picture.save(path)
         return picture
@@ -604,14 +615,22 @@ class EngineEstimator(Called, Estimator):
 
 
 class Picture:
-    """A picture of a model. Notebooks show it; `save` writes it as `.svg` or `.png`."""
+    """A picture of a model. Notebooks show it; `save` writes it as `.svg` or `.png`; `numbers` is the table that it shows."""
 
     def __init__(self, draw: Any) -> None:
         self._draw = draw
-        self.svg: bytes = draw(False)
+        self.svg: bytes = draw("svg")
 
     def _repr_svg_(self) -> str:
         return self.svg.decode("utf-8")
+
+    def _repr_html_(self) -> str:
+        return f'<div style="max-width: 100%">{self._repr_svg_()}</div>'
+
+    @property
+    def numbers(self) -> str:
+        """The numbers of the picture, as CSV with a header."""
+        return self._draw("csv").decode("utf-8")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the picture in the format that the name asks for."""
@@ -619,6 +638,6 @@ class Picture:
         ending = name.lower().rpartition(".")[2]
         if ending not in ("svg", "png"):
             raise InputError(f"the picture's name {name!r} ends neither in .svg nor in .png")
-        content = self.svg if ending == "svg" else self._draw(True)
+        content = self.svg if ending == "svg" else self._draw("png")
         with open(name, "wb") as file:
             file.write(content)

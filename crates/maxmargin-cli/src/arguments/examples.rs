@@ -20,9 +20,12 @@ pub(crate) struct Examples {
     /// Print one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Draw those with a figure to this folder
+    /// Draw their figures to this folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) plot: Option<PathBuf>,
+    /// Draw on light or on dark paper
+    #[arg(long, value_name = "THEME", default_value = "light", value_parser = ["light", "dark"])]
+    pub(crate) theme: String,
     /// How many threads work; 0 is one for each core
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,

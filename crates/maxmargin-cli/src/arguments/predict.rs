@@ -49,6 +49,9 @@ pub(crate) struct Predict {
     /// A CSV file without a label column
     #[arg(long, conflicts_with = "label")]
     pub(crate) unlabelled: bool,
+    /// Draw what was predicted: which classes are taken for which, or predictions beside true numbers, to a .svg or .png file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
     /// How many threads work; 0 is one for each core
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,

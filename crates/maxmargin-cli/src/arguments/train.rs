@@ -259,7 +259,7 @@ pub(crate) struct Train {
     /// Keep this share of each class's rows (of all rows, where there are no classes) out of training, and report on them
     #[arg(long, value_name = "SHARE", help_heading = "Report", allow_hyphen_values = true)]
     pub(crate) holdout: Option<f64>,
-    /// Draw the decision regions, margins and points to a .svg or .png file
+    /// Draw the decision regions, margins and points, or the tube of a regression, to a .svg or .png file
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) plot: Option<PathBuf>,
     /// Write what the solver does, step by step, to this file: one JSON object a line (to be drawn by plot convergence)

@@ -32,6 +32,9 @@ pub(crate) struct Verify {
     /// Print one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,
+    /// Draw the margins that the certificate is about, or the residuals of a regression, to a .svg or .png file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
     /// How many threads work; 0 is one for each core
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,

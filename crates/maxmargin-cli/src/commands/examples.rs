@@ -5,6 +5,7 @@ use std::path::Path;
 
 use maxmargin::worked::{self, Example};
 use maxmargin::{Unattended, Workers};
+use maxmargin_plot::{FIGURES, Figure};
 use serde_json::json;
 
 use crate::arguments::Examples;
@@ -18,16 +19,19 @@ use crate::report::{Page, json_line};
 pub(super) fn run(arguments: &Examples) -> Result<ExitCode, Failure> {
     let ids = ids(&arguments.ids)?;
     let workers = Workers::new(arguments.threads)?;
-    let sketches = arguments.plot.as_deref().map(|folder| sketches(folder, &ids)).transpose()?;
+    let drawings = match &arguments.plot {
+        Some(folder) => drawings(folder, &ids, &arguments.theme)?,
+        None => Vec::new(),
+    };
     let mut done: Vec<Example> = Vec::new();
-    for (place, id) in ids.iter().enumerate() {
+    for id in &ids {
         let example = worked::run(id, &workers, &mut Unattended)?;
         if !arguments.json {
             output::print(&page(&example))?;
         }
         done.push(example);
-        if let Some(sketch) = sketches.as_ref().and_then(|sketches| sketches.get(place)) {
-            draw(id, sketch, &workers)?;
+        for drawing in drawings.iter().filter(|drawing| drawing.figure.example == *id) {
+            draw(drawing, &workers)?;
         }
     }
     let all = done.iter().all(Example::holds);
@@ -62,8 +66,14 @@ fn ids(asked: &[String]) -> Result<Vec<&'static str>, Failure> {
         .collect()
 }
 
-/// Where the pictures go, found to be writable before the work starts.
-fn sketches(folder: &Path, ids: &[&str]) -> Result<Vec<Sketch>, Failure> {
+/// A figure of an example, and where it goes.
+struct Drawing {
+    figure: Figure,
+    sketch: Sketch,
+}
+
+/// Where the figures of the examples go, found to be writable before the work starts.
+fn drawings(folder: &Path, ids: &[&str], theme: &str) -> Result<Vec<Drawing>, Failure> {
     if !folder.exists() {
         fs::create_dir(folder).map_err(|error| {
             let folder = maxmargin::error::quoted(&folder.to_string_lossy());
@@ -73,13 +83,18 @@ fn sketches(folder: &Path, ids: &[&str]) -> Result<Vec<Sketch>, Failure> {
             )
         })?;
     }
-    ids.iter().map(|id| Sketch::new(&folder.join(format!("{}.svg", id.to_lowercase())), &[], None)).collect()
+    let figures = FIGURES.iter().filter(|figure| ids.contains(&figure.example));
+    figures
+        .map(|&figure| {
+            let mut sketch = Sketch::new(&folder.join(format!("{}.svg", figure.name)), &[], None)?;
+            sketch.options.theme = picture::theme(theme);
+            Ok(Drawing { figure, sketch })
+        })
+        .collect()
 }
 
-fn draw(id: &str, sketch: &Sketch, workers: &Workers) -> Result<(), Failure> {
-    let Some((data, params)) = worked::figure(id) else { return Ok(()) };
-    let model = params.check()?.fit(&data, workers, &mut Unattended)?;
-    picture::draw(sketch, &model, Some(&data), workers)?;
+fn draw(Drawing { figure, sketch }: &Drawing, workers: &Workers) -> Result<(), Failure> {
+    sketch.save(&figure.draw(&sketch.options, workers)?)?;
     output::say(&format!("wrote {}", sketch.target.shown()));
     Ok(())
 }

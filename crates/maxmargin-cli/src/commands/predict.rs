@@ -8,12 +8,14 @@ use maxmargin::model::Predictions;
 use maxmargin::provenance;
 use maxmargin::view::{PredictionsView, machine_name};
 use maxmargin::{Model, Workers};
+use maxmargin_plot::Kind;
 
 use crate::arguments::Predict;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::input::{self, Origin};
 use crate::output::{self, Target, Words, escaped};
+use crate::picture::{self, Sketch};
 use crate::report::score::{Score, wants_values};
 use crate::report::{Page, json_line};
 
@@ -24,6 +26,7 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
     let mut read = vec![arguments.model.as_path()];
     read.extend(origin.file());
     let target = arguments.output.as_deref().map(|path| Target::new(path, &read)).transpose()?;
+    let sketch = Sketch::of(arguments.plot.as_ref(), &read)?;
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
     let started = Instant::now();
@@ -62,6 +65,13 @@ pub(super) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
             write(&mut out)?;
             out.flush()?;
         }
+    }
+    if let Some(sketch) = sketch {
+        let task = model.task();
+        let kind = if task.is_classification() && found.labelled() { Kind::Confusion } else { Kind::usual(task) };
+        let sketch = Sketch { kind: Some(kind), ..sketch };
+        let of = picture::draw(&sketch, &model, Some(&found.data), &workers)?;
+        words.note(&format!("wrote {} ({of})", sketch.target.shown()));
     }
     let score = if is_told { Score::new(&model, &found.data, &predictions, has_values) } else { None };
     if arguments.json {

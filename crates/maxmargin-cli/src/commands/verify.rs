@@ -5,12 +5,14 @@ use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::review::Verification;
 use maxmargin::view::VerificationView;
 use maxmargin::{Model, Workers};
+use maxmargin_plot::Kind;
 
 use crate::arguments::Verify;
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::input::{self, Origin, Wanted};
 use crate::output::{self, Words};
+use crate::picture::{self, Sketch};
 use crate::report::machines::title;
 use crate::report::{Page, counted, json_line, number};
 
@@ -18,6 +20,9 @@ use crate::report::{Page, counted, json_line, number};
 pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     let words = Words { quiet: false };
     let origin = Origin::new(&arguments.data, words)?;
+    let mut read = vec![arguments.model.as_path()];
+    read.extend(origin.file());
+    let sketch = Sketch::of(arguments.plot.as_ref(), &read)?;
     arguments.holdout.map_or(Ok(()), super::train::check_share)?;
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
@@ -48,6 +53,16 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     } else {
         page(&model, &verification)
     })?;
+    if let Some(sketch) = sketch {
+        let kind = match model.task() {
+            task if task.is_regression() => Kind::Residuals,
+            task if task.is_classification() => Kind::Margins,
+            task => Kind::usual(task),
+        };
+        let sketch = Sketch { kind: Some(kind), ..sketch };
+        let of = picture::draw(&sketch, &model, Some(&data), &workers)?;
+        output::say(&format!("wrote {} ({of})", sketch.target.shown()));
+    }
     Ok(if verification.holds() { ExitCode::Done } else { ExitCode::NotAsAsked })
 }
 

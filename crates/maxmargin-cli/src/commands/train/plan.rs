@@ -159,12 +159,6 @@ fn keeper(arguments: &Train, read: &[&Path], words: Words) -> Result<Option<Keep
 fn picture(arguments: &Train, origin: &Origin, read: &[&Path]) -> Result<Option<Drawing>, Failure> {
     let by_itself = origin.is_built_in() && arguments.output.is_none() && !arguments.json && !arguments.quiet;
     let (path, asked) = match &arguments.plot {
-        Some(_) if arguments.task() == TaskKind::Regression => {
-            return Err(Failure::new(
-                "a picture shows the regions of classes, and a regression has none",
-                "leave out --plot",
-            ));
-        }
         Some(path) => (path.clone(), true),
         None if by_itself && arguments.task() != TaskKind::Regression => (with_extension(&origin.stem(), "svg"), false),
         None if arguments.plot_columns.is_some() => {
