@@ -9,7 +9,15 @@ use crate::failure::Failure;
 use crate::package;
 
 /// The crates that are published, each after those that it needs.
-const CRATES: [&str; 5] = ["maxmargin", "maxmargin-pages", "maxmargin-io", "maxmargin-plot", "maxmargin-cli"];
+const CRATES: [&str; 7] = [
+    "maxmargin",
+    "maxmargin-pages",
+    "maxmargin-io",
+    "maxmargin-plot",
+    "maxmargin-play",
+    "maxmargin-serve",
+    "maxmargin-cli",
+];
 
 /// Files that each crate has to have, beside its code.
 const NEEDED: [&str; 5] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/"];

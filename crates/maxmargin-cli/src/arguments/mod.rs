@@ -9,6 +9,7 @@ mod generate;
 mod inspect;
 mod kernel;
 mod kernel_check;
+mod play;
 mod plot;
 mod predict;
 mod project;
@@ -30,6 +31,7 @@ pub(crate) use explain::Explain;
 pub(crate) use generate::Generate;
 pub(crate) use inspect::Inspect;
 pub(crate) use kernel_check::KernelCheck;
+pub(crate) use play::Play;
 pub(crate) use plot::Plot;
 pub(crate) use predict::Predict;
 pub(crate) use project::Project;
@@ -55,6 +57,7 @@ Try it:
   maxmargin suspects mine.mm mine.csv         list the rows whose labels deserve a second look
   maxmargin doctor mine.csv                   say what may be wrong with the data, and the way out
   maxmargin examples                          the textbook's numbers, expected beside obtained
+  maxmargin play                              draw points and watch the solver, in the browser
 
 As svm-train, svm-predict, svm-scale, liblinear-train and liblinear-predict it takes the flags of LIBSVM and LIBLINEAR, too.
 
@@ -98,6 +101,7 @@ pub(crate) enum Command {
     Examples(Examples),
     KernelCheck(KernelCheck),
     Generate(Generate),
+    Play(Play),
     Plot(Plot),
     Project(Project),
 }

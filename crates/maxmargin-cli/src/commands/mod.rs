@@ -8,6 +8,7 @@ mod explain;
 mod generate;
 mod inspect;
 mod kernel_check;
+mod play;
 mod plot;
 mod predict;
 mod project;
@@ -37,6 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Examples(arguments) => examples::run(arguments),
         Command::KernelCheck(arguments) => kernel_check::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
+        Command::Play(arguments) => play::run(arguments),
         Command::Plot(arguments) => plot::run(arguments),
         Command::Project(arguments) => project::run(arguments),
     }
