@@ -2,6 +2,7 @@
 //! `cargo xtask bench` runs us beside the peers, `cargo xtask release` builds what is published.
 
 mod bench;
+mod browser;
 mod command;
 mod failure;
 mod package;
@@ -79,7 +80,7 @@ fn said(result: Result<(), Failure>) -> ExitCode {
 }
 
 /// The steps that are no single call of cargo.
-const LARGER_STEPS: [&str; 2] = ["python", "peers"];
+const LARGER_STEPS: [&str; 3] = ["python", "peers", "browser"];
 
 fn is_step(name: &str) -> bool {
     LARGER_STEPS.contains(&name) || STEPS.iter().any(|step| step.name == name)
@@ -106,7 +107,8 @@ fn test(cargo: &str, names: &[String]) -> ExitCode {
     }
     let python = || timed("python", "a wheel, a source distribution, and python/tests", || package::test(cargo));
     let peers = || timed("peers", "tests/peers beside LIBSVM, LIBLINEAR and onnxruntime", peers::test);
-    let passed = (!wanted("python") || python()) && (!wanted("peers") || peers());
+    let browser = || timed("browser", "tests/browser: the page of the playground in Chromium", || browser::test(cargo));
+    let passed = (!wanted("python") || python()) && (!wanted("peers") || peers()) && (!wanted("browser") || browser());
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
