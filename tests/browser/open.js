@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -39,6 +39,7 @@ export async function open() {
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", headless: true, args: FLAGS, viewport: { width: 1400, height: 900 }, acceptDownloads: true,
   });
+  if (process.env.PAGE) await context.route(/\/[a-z]*(\.[a-z]+)?$/, fromFolder);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   return {
     context,
@@ -61,6 +62,14 @@ export async function open() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Takes a file of the page from the folder PAGE, so that a change of it can be tested before the program is built. */
+async function fromFolder(route) {
+  const path = join(process.env.PAGE, new URL(route.request().url()).pathname.slice(1) || "index.html");
+  if (route.request().method() !== "GET" || !existsSync(path)) return route.continue();
+  const response = await route.fetch();
+  return route.fulfill({ response, body: readFileSync(path), status: 200 });
 }
 
 /** Waits until the plane shows the state: the answer is that of the state, fine enough, and painted. */

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::browser;
 use crate::command::{program, root, run, target, text_of};
 use crate::failure::Failure;
 use crate::python::{environment, pip};
@@ -21,10 +22,13 @@ const COMPILER_FLAGS: &str = "-O3 -march=native";
 
 /// Runs the benchmark that the first argument names with the other arguments.
 pub(crate) fn bench(cargo: &str, arguments: &[String]) -> Result<(), Failure> {
+    if arguments.first().is_some_and(|name| name == "play") {
+        return play(cargo);
+    }
     let Some((name, options)) = arguments.split_first().filter(|(name, _)| BENCHMARKS.contains(&name.as_str())) else {
         return Err(Failure::new(
             "no benchmark is named",
-            format!("name one of {}; --help after it lists its options", BENCHMARKS.join(", ")),
+            format!("name one of {}, play; --help after it lists its options", BENCHMARKS.join(", ")),
         ));
     };
     let root = root()?;
@@ -37,6 +41,17 @@ pub(crate) fn bench(cargo: &str, arguments: &[String]) -> Result<(), Failure> {
     let mut command = Command::new(python);
     command.arg(folder.join(format!("{name}.py"))).arg("--maxmargin").arg(program).args(options);
     run(&mut command, "see the message above; --help after the benchmark's name lists its options")
+}
+
+/// Measures the playground in the browser that its tests use.
+fn play(cargo: &str) -> Result<(), Failure> {
+    let root = root()?;
+    let program = build(cargo, &root)?;
+    let chromium = browser::browser()?;
+    browser::packages(&root.join("tests/browser"))?;
+    let mut command = Command::new("node");
+    command.arg(root.join("bench/play.mjs")).env("MAXMARGIN", program).env("CHROMIUM", chromium);
+    run(&mut command, "see the message above")
 }
 
 /// Installs our package beside the peers, built with optimisation.

@@ -8,7 +8,10 @@ import { short } from "./steps.js";
 
 /** Rows that are listed: more than anybody reads. */
 const MOST = 200;
-const KINDS = ["–", "on margin", "inside", "wrong side"];
+const KINDS = ["–", "margin", "inside", "wrong"];
+
+/** Three digits after the point are what a table needs. @param {number} value */
+const rounded = (value) => (Math.abs(value) < 1e4 ? value.toFixed(3) : short(value));
 
 /**
  * Whether a point meets its condition: α = 0 and y f ≥ 1, 0 < α < C and y f = 1, or α = C and y f ≤ 1.
@@ -36,14 +39,14 @@ export function showAlpha(panel, state, result, more) {
   const body = el("tbody");
   for (const row of rows.slice(0, MOST)) {
     const bar = el("span", { class: "bar" });
-    bar.style.width = `${most > 0 ? Math.round((56 * alpha[row]) / most) : 0}px`;
+    bar.style.width = `${most > 0 ? Math.round((40 * alpha[row]) / most) : 0}px`;
     bar.hidden = alpha[row] === 0;
     bar.style.background = `var(--class-${result.classes[row]})`;
     const margin = result.f.length > 0 ? signOf(result, row) * result.f[row] : null;
     const ok = hasRule && margin !== null && meets(alpha[row], c, margin, tolerance);
     const line = el("tr", { "data-row": row, tabindex: 0, class: row === more.selected ? "chosen" : "" },
       el("td", {}, `${row + 1} ${result.labels[result.classes[row]]}`), el("td", { class: "number" }, short(alpha[row])), el("td", {}, bar),
-      el("td", { class: "number" }, more.alpha ? "" : short(margin)), el("td", { class: "number" }, more.alpha || result.slack.length === 0 ? "" : short(result.slack[row] < 1e-9 ? 0 : result.slack[row])),
+      el("td", { class: "number" }, more.alpha || margin === null ? "" : rounded(margin)), el("td", { class: "number" }, more.alpha || result.slack.length === 0 ? "" : rounded(result.slack[row])),
       el("td", {}, more.alpha ? "" : KINDS[result.kind[row]]));
     if (hasRule) line.append(el("td", { class: ok ? "good" : "bad", title: ok ? "meets its condition" : "violates its condition" }, ok ? "✓" : "✗"));
     line.addEventListener("pointerenter", () => more.hover(row));
@@ -55,6 +58,6 @@ export function showAlpha(panel, state, result, more) {
   panel.replaceChildren(
     el("p", {}, `${count} of ${result.count} points have α > 0: they alone make the model.`),
     el("p", { class: "hint" }, hasRule ? "KKT: α = 0 needs y f ≥ 1; 0 < α < C needs y f = 1; α = C needs y f ≤ 1." : ""),
-    el("table", {}, el("thead", {}, head), body),
+    el("table", { class: "tight" }, el("thead", {}, head), body),
     el("p", { class: "hint" }, rows.length > MOST ? `The ${MOST} largest of ${rows.length}.` : ""));
 }

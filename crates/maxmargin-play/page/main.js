@@ -121,7 +121,7 @@ function arrived(side, result, of, rank) {
     askFrame();
   }
   render();
-  if (side === "a" && rank < 2) probe.timings.push({ rank, event: performance.now() - changedAt });
+  if (side === "a" && rank < 2) toTime.push(rank);
   probe.settled = Math.max(rank, 0);
 }
 
@@ -285,6 +285,8 @@ async function askGhost(side, of, result) {
 
 // ---- drawing ----
 
+/** Ranks of the answers that are not painted yet. @type {number[]} */
+let toTime = [];
 let frameRequest = 0;
 /** Draws everything, once before the screen is painted next. */
 function render() {
@@ -313,6 +315,8 @@ function paint() {
     paintFacts(result, performance.now() - began);
     summarise(result);
   }
+  for (const rank of toTime) probe.timings.push({ rank, event: performance.now() - changedAt });
+  toTime = [];
 }
 
 /** @param {'a'|'b'} side @param {import("./palette.js").Palette} colours @param {import("./engine.js").Step|null} step @param {Float64Array|null} alpha */
@@ -391,7 +395,8 @@ function paintTime(colours) {
       const line = el("i");
       line.style.borderTopColor = curve.colour;
       line.style.borderTopStyle = curve.dash.length > 0 ? "dashed" : "solid";
-      const value = curve.values[Math.max(0, isSweep ? place : place - 1)];
+      const certificate = !isSweep && state.step === null ? sides.a.result?.model.certificate : null;
+      const value = certificate?.[/** @type {"primal"} */ (curve.name)] ?? curve.values[Math.max(0, isSweep ? place : place - 1)];
       return el("span", { class: "key" }, line, `${curve.name} ${short(value)}${curve.log ? " (log)" : ""}`);
     }));
   } else {

@@ -80,6 +80,6 @@ mod tests {
         assert_eq!(packet[at(0)..at(0) + 3], [1, 2, 3]);
         assert_eq!(packet[at(1)..at(1) + 8], 0.1f64.to_le_bytes());
         assert_eq!(packet[at(2)..], [1.5f32.to_le_bytes().to_vec(), vec![0; 4]].concat());
-        assert!((0..3).all(|k| header["parts"][k]["at"].as_u64().unwrap() % 8 == 0));
+        assert!((0..3).all(|k| header["parts"][k]["at"].as_u64().unwrap().is_multiple_of(8)));
     }
 }

@@ -33,7 +33,7 @@ impl Start {
     /// # Errors
     /// When the bytes are no table with two columns of numbers and 2 to 6 labels.
     pub fn of_table(name: &str, bytes: &[u8]) -> Result<Self, Error> {
-        let table = table::read(bytes)?;
+        let table = table::read(name, bytes)?;
         let table = serde_json::to_value(table).map_err(|error| Error::new(error.to_string(), "give another table"))?;
         Ok(Start { hash: None, table: Some(table), name: Some(name.into()) })
     }
@@ -100,7 +100,7 @@ impl Routes {
             ("/answer", Some(body)) => self.answer(body, control),
             ("/export", Some(body)) => self.export(body, control),
             ("/worked", Some(body)) => self.worked(body, control),
-            ("/table", Some(body)) => table::read(body).and_then(|table| json(&table)),
+            ("/table", Some(body)) => table::read("the table", body).and_then(|table| json(&table)),
             ("/start", None) => json(&self.start),
             ("/presets", None) => json(&presets()),
             ("/answer" | "/export" | "/worked" | "/table", None) => return refused(405, "this path takes a question"),

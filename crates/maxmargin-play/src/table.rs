@@ -22,8 +22,8 @@ pub(crate) struct Table {
 }
 
 /// Reads a table in any of the formats that files have; its label is the last column, unless it is named.
-pub(crate) fn read(bytes: &[u8]) -> Result<Table, Error> {
-    let data = read_bytes(bytes, "the table", &ReadOptions::default())?;
+pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Table, Error> {
+    let data = read_bytes(bytes, name, &ReadOptions::default())?;
     let labels = data.labels()?;
     if labels.classes().len() > MOST_CLASSES {
         let what = format!("the last column has {} different labels", labels.classes().len());

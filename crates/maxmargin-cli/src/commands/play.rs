@@ -96,7 +96,7 @@ fn start(begin: &Path, words: Words) -> Result<Start, Failure> {
         words.note(&format!("there is a file {} in this folder, and it is read", escaped(&text)));
     }
     let name = begin.file_name().map_or_else(|| text.clone(), |name| name.to_string_lossy());
-    Start::of_table(&name, &bytes).map_err(|error| Failure::new(format!("{shown}: {error}"), error.help))
+    Start::of_table(&name, &bytes).map_err(|error| Failure::new(error.error, error.help))
 }
 
 /// Takes the address that was named, or the usual one, or any that is free.
@@ -118,7 +118,7 @@ fn bind(listen: Option<SocketAddr>, words: Words) -> Result<Server, Failure> {
 fn refused(address: SocketAddr, error: &std::io::Error) -> Failure {
     Failure::new(
         format!("cannot listen on {address}: {}", output::reason(error)),
-        "end the program that uses it, or choose a free port with --listen 127.0.0.1:0",
+        "choose an address of this machine that no other program uses, such as --listen 127.0.0.1:0",
     )
 }
 
