@@ -74,6 +74,7 @@ async function fromFolder(route) {
 
 /** Waits until the plane shows the state: the answer is that of the state, fine enough, and painted. */
 export async function settled(page) {
+  await painted(page);
   await page.waitForFunction(() => {
     const { result, state } = window.playground;
     if (!result?.grid || result.grid.columns < 200) return false;

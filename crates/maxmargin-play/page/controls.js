@@ -39,7 +39,7 @@ export function onScale(power) {
   return Math.abs(power - Math.round(power)) < 1e-9 ? Number(`1e${Math.round(power)}`) : Number(value.toPrecision(3));
 }
 
-/** @param {Change} change @param {(state: State, name: string) => State} open @param {{brush: number}} tool @param {() => void} redraw */
+/** @param {Change} change @param {(state: State, name: string) => State} open @param {{brush: number, erases: boolean}} tool @param {() => void} redraw */
 export function makeControls(change, open, tool, redraw) {
   const sliders = [
     slider({ id: "C", name: "C", low: -2, high: 4, get: (state) => state.c, set: (state, c) => ({ ...state, c }) }, change),
@@ -172,18 +172,24 @@ export function makeControls(change, open, tool, redraw) {
     const shown = labels.length < MOST_CLASSES && labels.length > 0 ? [...labels, "new"] : labels;
     const box = byId("classes");
     const known = Array.from(box.children, (child) => child.textContent).join("\n");
-    if (known !== shown.join("\n")) {
+    if (known !== [...shown, "erase"].join("\n")) {
       box.replaceChildren(...shown.map((label, k) => {
         const button = el("button", { role: "radio", title: `${label} (key ${k + 1})` }, icon(k), el("span", {}, label));
         button.addEventListener("click", () => {
-          tool.brush = k;
+          [tool.brush, tool.erases] = [k, false];
           redraw();
         });
         return button;
       }));
+      const eraser = el("button", { role: "radio", title: "a click erases" }, el("span", {}, "erase"));
+      eraser.addEventListener("click", () => {
+        tool.erases = true;
+        redraw();
+      });
+      box.append(eraser);
     }
     tool.brush = Math.min(tool.brush, Math.max(0, shown.length - 1));
-    Array.from(box.children).forEach((child, k) => child.setAttribute("aria-checked", String(k === tool.brush)));
+    Array.from(box.children).forEach((child, k) => child.setAttribute("aria-checked", String(k === shown.length ? tool.erases : k === tool.brush && !tool.erases)));
   }
   return { show };
 }

@@ -91,7 +91,7 @@ export function columnsDialog(table, name, use) {
 }
 
 const KEYS = /** @type {[string, string][]} */ ([
-  ["1 … 6", "the class that a click draws"], ["arrows", "move the crosshair; with Shift ten times as far"], ["Enter", "draw a point at the crosshair"],
+  ["1 … 6", "the class that a click draws"], ["Shift and drag", "paint points"], ["Alt or right button", "erase points"], ["arrows", "move the crosshair; with Shift ten times as far"], ["Enter", "draw a point at the crosshair"],
   ["N, P", "choose the next or previous point"], ["M", "move the chosen point to the crosshair"], ["Delete", "erase the chosen point"], ["Esc", "let go"],
   [", .", "one step of the solver back or on"], ["Home, End", "before the first step; the fit"], ["Space", "play the steps"],
   ["Ctrl+Z, Ctrl+Shift+Z", "undo and redo"], ["+ −", "C times or by ten"], ["?", "this help"]]);

@@ -5,7 +5,7 @@ import { scales } from "./plane.js";
 /**
  * @typedef {import("./engine.js").Result} Result
  * @typedef {{
- *   result: () => Result|null, add: (at: [number, number]) => void, move: (row: number, at: [number, number], done: boolean) => void,
+ *   erases: () => boolean, result: () => Result|null, add: (at: [number, number], brushes: boolean) => void, move: (row: number, at: [number, number], done: boolean) => void,
  *   erase: (rows: Set<number>, done: boolean) => void, hover: (row: number|null, place: [number, number]|null) => void,
  *   select: (row: number|null) => void, brush: (circle: [number, number, number]|null) => void, key: (event: KeyboardEvent) => boolean
  * }} Hands
@@ -13,6 +13,8 @@ import { scales } from "./plane.js";
 
 const NEAR = 12;
 const ERASER = 18;
+/** Pixels between two points that the brush draws. */
+const APART = 16;
 
 /** The point nearest to a place on the canvas, if one is near. @param {HTMLCanvasElement} canvas @param {Result} result @param {number} px @param {number} py @param {number} [near] */
 export function nearest(canvas, result, px, py, near = NEAR) {
@@ -28,7 +30,7 @@ export function nearest(canvas, result, px, py, near = NEAR) {
 
 /** @param {HTMLCanvasElement} canvas @param {Hands} hands */
 export function listen(canvas, hands) {
-  /** @type {{kind: 'new'|'drag'|'erase', row: number, from: [number, number], moved: boolean}|null} */
+  /** @type {{kind: 'new'|'brush'|'drag'|'erase', row: number, from: [number, number], moved: boolean}|null} */
   let hold = null;
   const place = (/** @type {PointerEvent|MouseEvent} */ event) => {
     const box = canvas.getBoundingClientRect();
@@ -56,11 +58,17 @@ export function listen(canvas, hands) {
     canvas.focus({ preventScroll: true });
     canvas.setPointerCapture(event.pointerId);
     const at = place(event);
-    if (event.button === 2 || event.altKey) {
+    if (event.button === 2 || event.altKey || hands.erases()) {
       hold = { kind: "erase", row: -1, from: at, moved: false };
       const rows = under(at);
       if (rows.size > 0) hands.erase(rows, false);
       hands.brush([...at, ERASER]);
+      return;
+    }
+    if (event.shiftKey) {
+      hold = { kind: "brush", row: -1, from: at, moved: true };
+      const target = inData(at);
+      if (target) hands.add(target, true);
       return;
     }
     const row = nearest(canvas, result, ...at, event.pointerType === "touch" ? 2 * NEAR : NEAR);
@@ -75,6 +83,10 @@ export function listen(canvas, hands) {
     }
     if (Math.hypot(at[0] - hold.from[0], at[1] - hold.from[1]) > 3) hold.moved = true;
     const target = inData(at);
+    if (hold.kind === "brush" && target && Math.hypot(at[0] - hold.from[0], at[1] - hold.from[1]) >= APART) {
+      hold.from = at;
+      hands.add(target, true);
+    }
     if (hold.kind === "erase") {
       const rows = under(at);
       if (rows.size > 0) hands.erase(rows, false);
@@ -84,7 +96,7 @@ export function listen(canvas, hands) {
   const end = (/** @type {PointerEvent} */ event) => {
     if (!hold) return;
     const target = inData(place(event));
-    if (hold.kind === "new" && event.type === "pointerup" && target) hands.add(target);
+    if (hold.kind === "new" && event.type === "pointerup" && target) hands.add(target, false);
     if (hold.kind === "drag") {
       if (hold.moved && target) hands.move(hold.row, target, true);
       else hands.select(hold.row);

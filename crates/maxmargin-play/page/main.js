@@ -35,7 +35,7 @@ let future = [];
 let presets = [];
 /** @type {{a: Side, b: Side}} */
 const sides = { a: { result: null, frame: null, ghost: null }, b: { result: null, frame: null, ghost: null } };
-const tool = { brush: 0 };
+const tool = { brush: 0, erases: false };
 const look = {
   hover: /** @type {number|null} */ (null), selected: /** @type {number|null} */ (null), crosshair: /** @type {[number, number]|null} */ (null),
   brush: /** @type {[number, number, number]|null} */ (null),
@@ -45,6 +45,8 @@ let mode = /** @type {'steps'|'sweep'} */ ("steps");
 let playing = /** @type {number|null} */ (null);
 let lastChange = { kind: "", at: 0 };
 let changedAt = 0;
+/** Why there is no model to show, if there is none. */
+let blank = "";
 let isDark = matchMedia("(prefers-color-scheme: dark)").matches;
 
 /** What tests and benchmarks look at. */
@@ -99,7 +101,7 @@ function ask(side) {
   const method = side === "a" ? state.method : state.compare;
   if (!method) return;
   if (state.data.kind === "points" && new Set(state.data.classes).size < 2) {
-    say("draw points of two classes: there is nothing to separate yet");
+    blank = "Draw points of two classes: there is nothing to separate yet.";
     return;
   }
   engines[side].ask(state, method);
@@ -107,7 +109,8 @@ function ask(side) {
 
 /** @param {'a'|'b'} side @param {Result} result @param {State} of @param {number} rank */
 function arrived(side, result, of, rank) {
-  hush();
+  hushFailure();
+  blank = "";
   if (rank >= 3 && sides[side].result) sides[side].result = { .../** @type {Result} */ (sides[side].result), steps: result.steps };
   else {
     const known = sides[side].result;
@@ -128,34 +131,40 @@ function arrived(side, result, of, rank) {
 /** @param {Error & {help?: string}} error */
 function failed(error) {
   if (error instanceof Gone) return gone();
-  say(error.message, error.help);
+  blank = error.help ? `${error.message}. Way out: ${error.help}.` : `${error.message}.`;
   render();
 }
 
 /** The server has ended: asks until it is back. */
 function gone() {
-  say("the program that serves this page has ended", "start it again with maxmargin play; this page goes on by itself");
+  say("the program that serves this page has ended", "start it again with maxmargin play; this page goes on by itself", true);
   setTimeout(async () => {
     try {
       await fetch("/start");
     } catch {
       return gone();
     }
-    hush();
+    hushFailure();
     ask("a");
     ask("b");
   }, 1000);
 }
 
-/** @param {string} words @param {string} [help] */
-function say(words, help) {
+/** What is said until it is closed, or, of a failure, until an answer comes. @param {string} words @param {string} [help] @param {boolean} [isFailure] */
+function say(words, help, isFailure = false) {
   const notice = byId("notice");
   notice.hidden = false;
+  notice.classList.toggle("failure", isFailure);
   notice.replaceChildren(el("span", {}, help ? `${words}. ${help}.` : words), el("span", { class: "spacer" }), el("button", { click: hush, "aria-label": "Close the message" }, "×"));
 }
 
 function hush() {
   byId("notice").hidden = true;
+}
+
+/** Takes back what was said of a failure. */
+function hushFailure() {
+  if (byId("notice").classList.contains("failure")) hush();
 }
 
 let hashTimer = 0;
@@ -329,8 +338,9 @@ function paintSide(side, colours, step, alpha) {
   if (!result || !method) return;
   const { points, model } = problem(state, method);
   let shown = result;
+  if (blank) shown = { ...result, grid: null, regions: new Uint8Array(), values: new Float32Array(), kind: new Uint8Array(result.count), wrong: new Uint8Array(result.count), hulls: null };
   let stale = result.key !== JSON.stringify([points, model]);
-  if (stale && state.data.kind === "points") shown = moving(result, state.data);
+  if (stale && state.data.kind === "points") shown = moving(shown, state.data);
   const entry = side === "a" && mode === "sweep" && sweep?.key === sweepKey() ? sweep.entries.find((one) => one.c === state.c) : undefined;
   if (stale && entry && result.grid) {
     shown = { ...shown, grid: { ...result.grid, lines: entry.lines }, regions: new Uint8Array(), values: new Float32Array() };
@@ -343,7 +353,7 @@ function paintSide(side, colours, step, alpha) {
   const ghostShown = state.show.without && ghost ? ghost.lines : null;
   draw(context, seen, shown, {
     hover: look.hover, selected: look.selected, crosshair: look.crosshair, ringed: step ? rowsOf(step) : [], stale, ghost: ghostShown,
-    alpha: side === "a" ? alpha : null, linear: isLinear(state, method) && method === "svm" && !isStep, brush: look.brush, compact: state.compare !== null,
+    alpha: side === "a" ? alpha : null, linear: isLinear(state, method) && method === "svm" && !isStep && blank === "", brush: look.brush, compact: state.compare !== null,
   }, colours, { width, height, ...shown.view });
   figure.classList.toggle("stale", stale);
   const weights = result.model.machines.length === 1 ? result.model.machines[0].weights : null;
@@ -353,7 +363,8 @@ function paintSide(side, colours, step, alpha) {
   if (weights && (state.compare || ghostShown)) words.push(`w at ${angle(weights).toFixed(1)}°`);
   if (weights && ghostShown && ghost?.weights) words.push(`turned ${turned(weights, ghost.weights).toFixed(1)}° by the far cloud`);
   if (side === "a" && number() !== null) words.push(`after step ${number()}`);
-  if (stale) words.push("computing…");
+  if (side === "a") document.body.classList.toggle("stale", stale || blank !== "");
+  if (stale && blank === "") words.push("computing…");
   caption.textContent = words.join("  ·  ");
   canvas.setAttribute("aria-label", `The plane: ${words.join(", ")}`);
 }
@@ -426,6 +437,11 @@ function paintPanel(colours, step, at, alpha) {
   }
   panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
   // What the panel shows: it is made anew when that has changed, and not at each move of the pointer.
+  if (blank) {
+    panelKey = "";
+    panel.replaceChildren(el("p", { class: "verdict bad", id: "blank" }, el("strong", {}, "No model"), blank));
+    return;
+  }
   const key = JSON.stringify([state, result.key, result.grid?.columns, look.selected, at, isDark, result.steps?.count, sides.b.result?.key, result.model.stop, panel.clientWidth]);
   if (key === panelKey) return;
   panelKey = key;
@@ -492,12 +508,13 @@ function edit(edit, kind) {
 for (const side of /** @type {('a'|'b')[]} */ (["a", "b"])) {
   const canvas = /** @type {HTMLCanvasElement} */ (byId(`plane-${side}`).querySelector("canvas"));
   listen(canvas, {
+    erases: () => tool.erases,
     result: () => {
       const { result } = sides[side];
       return result && state.data.kind === "points" ? moving(result, state.data) : result;
     },
-    add: (at) => {
-      edit((data) => added(data, at, tool.brush), "");
+    add: (at, brushes) => {
+      edit((data) => added(data, at, tool.brush), brushes ? "brush" : "");
       look.selected = null;
     },
     move: (row, at, done) => {
@@ -583,6 +600,7 @@ function onPlaneKey(event, canvas) {
     default:
       if (/^[1-6]$/.test(event.key)) {
         tool.brush = Number(event.key) - 1;
+        tool.erases = false;
         render();
         return true;
       }
@@ -635,6 +653,12 @@ byId("link").addEventListener("click", () => {
   void copied(url, say);
 });
 byId("help").addEventListener("click", helpDialog);
+byId("present").addEventListener("click", () => {
+  const isOn = document.body.classList.toggle("present");
+  byId("present").setAttribute("aria-pressed", String(isOn));
+  panelKey = "";
+  render();
+});
 byId("theme").addEventListener("click", () => {
   isDark = !isDark;
   render();

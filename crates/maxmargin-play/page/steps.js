@@ -62,16 +62,31 @@ export function short(value) {
   return String(Number(value.toPrecision(5)));
 }
 
+/** A bound, which may be infinite: JSON has no word for that. @param {number|null} value */
+const bound = (value) => (value === null ? "∞" : short(value));
+
+/** Whether the sum y·α of the pair stays as it is. @param {Step} step */
+function isOnLine(step) {
+  const sum = (/** @type {number[]} */ a) => step.signs[0] * a[0] + step.signs[1] * a[1];
+  return Math.abs(sum(step.before) - sum(step.after)) <= 1e-9 * (1 + Math.abs(step.before[0]) + Math.abs(step.before[1]) + Math.abs(step.after[0]));
+}
+
 /** A step in words. @param {Step} step @param {number} number @param {number|null} radius R², and the margin, for the perceptron's bound @returns {string[]} */
 export function words(step, number, radius) {
   switch (step.step) {
     case "pair": {
       if (step.i === step.j) return [`Step ${number} moves α of point ${step.i + 1} alone, from ${short(step.before[0])} to ${short(step.after[0])}.`];
-      const cut = Math.abs(step.wanted - step.taken) > 1e-12 * Math.max(1, Math.abs(step.taken));
-      const side = step.taken >= step.high ? "H" : "L";
+      const cut = step.wanted === null || Math.abs(step.wanted - step.taken) > 1e-12 * Math.max(1, Math.abs(step.taken));
+      const side = step.high !== null && step.taken >= step.high ? "H" : "L";
+      if (!isOnLine(step)) {
+        return [
+          `Step ${number} moves the pair that violates most: points ${step.i + 1} and ${step.j + 1}. Without a free offset no sum is fixed, so both move within the rectangle of their bounds.`,
+          `The dual objective rises by ${short(step.gain)} to ${short(step.dual)}. The gap is ${short(step.gap)}.`,
+        ];
+      }
       return [
         `Step ${number} moves the pair that violates most: points ${step.i + 1} and ${step.j + 1}. Their sum y·α stays as it is.`,
-        `α of point ${step.j + 1} may lie between L = ${short(step.low)} and H = ${short(step.high)}. Without these bounds the objective would be largest at ${short(step.wanted)}` +
+        `α of point ${step.j + 1} may lie between L = ${short(step.low)} and H = ${bound(step.high)}. Without these bounds the objective would be largest at ${bound(step.wanted)}` +
           (cut ? `, so it is cut at ${side} = ${short(step.taken)}.` : ", which is inside: nothing is cut."),
         `The dual objective rises by ${short(step.gain)} to ${short(step.dual)}. The gap is ${short(step.gap)}.`,
       ];
@@ -80,7 +95,7 @@ export function words(step, number, radius) {
       const cut = Math.abs(step.wanted - step.taken) > 1e-12 * Math.max(1, Math.abs(step.taken));
       return [
         `Step ${number} moves α of point ${step.row + 1} alone, from ${short(step.before)} to ${short(step.taken)}.`,
-        `Its interval is ${short(step.low)} to ${step.high === null ? "∞" : short(step.high)}; the best place is ${short(step.wanted)}` + (cut ? ", which is outside, so it is cut." : "."),
+        `Its interval is ${short(step.low)} to ${step.high === null ? "∞" : short(step.high)}; the best place is ${bound(step.wanted)}` + (cut ? ", which is outside, so it is cut." : "."),
         `The dual objective rises by ${short(step.gain)}.`,
       ];
     }
@@ -124,6 +139,26 @@ export function square(context, step, palette, width, height) {
   context.rotate(-Math.PI / 2);
   context.fillText(`α of point ${step.j + 1}`, 0, 0);
   context.restore();
+  const dotAt = (/** @type {number} */ ai, /** @type {number} */ aj, /** @type {string} */ colour, /** @type {boolean} */ filled) => {
+    context.beginPath();
+    context.arc(px(ai), py(aj), 5.5, 0, 2 * Math.PI);
+    context.fillStyle = filled ? colour : palette.paper;
+    context.fill();
+    context.strokeStyle = colour;
+    context.lineWidth = 2;
+    context.stroke();
+  };
+  if (!isOnLine(step)) {
+    context.beginPath();
+    context.moveTo(px(step.before[0]), py(step.before[1]));
+    context.lineTo(px(step.after[0]), py(step.after[1]));
+    context.strokeStyle = palette.classes[0];
+    context.lineWidth = 3;
+    context.stroke();
+    dotAt(step.before[0], step.before[1], palette.soft, true);
+    dotAt(step.after[0], step.after[1], palette.classes[1], true);
+    return;
+  }
   // On the line y_i a_i + y_j a_j = const: a_i as a function of a_j.
   const sum = step.signs[0] * step.before[0] + step.signs[1] * step.before[1];
   const first = (/** @type {number} */ aj) => step.signs[0] * (sum - step.signs[1] * aj);
@@ -138,31 +173,24 @@ export function square(context, step, palette, width, height) {
     context.setLineDash([]);
   };
   const reach = 0.6 * finite[1];
+  const high = step.high ?? finite[1];
   context.save();
   context.beginPath();
   context.rect(0, 0, width, top + size + 8);
   context.clip();
-  line(step.low - reach, step.high + reach, 1, palette.faint, [4, 4]);
-  line(step.low, step.high, 4, palette.classes[0], []);
-  const wanted = step.wanted ?? step.taken;
-  const shown = Math.min(step.high + reach, Math.max(step.low - reach, wanted));
+  line(step.low - reach, high + reach, 1, palette.faint, [4, 4]);
+  line(step.low, high, 4, palette.classes[0], []);
+  const wanted = step.wanted ?? high + reach;
+  const shown = Math.min(high + reach, Math.max(step.low - reach, wanted));
   if (Math.abs(shown - step.taken) > 1e-12) line(step.taken, shown, 1.6, palette.accent, [3, 3]);
-  const dot = (/** @type {number} */ aj, /** @type {string} */ colour, /** @type {boolean} */ filled) => {
-    context.beginPath();
-    context.arc(px(first(aj)), py(aj), 5.5, 0, 2 * Math.PI);
-    context.fillStyle = filled ? colour : palette.paper;
-    context.fill();
-    context.strokeStyle = colour;
-    context.lineWidth = 2;
-    context.stroke();
-  };
+  const dot = (/** @type {number} */ aj, /** @type {string} */ colour, /** @type {boolean} */ filled) => dotAt(first(aj), aj, colour, filled);
   dot(shown, palette.accent, false);
   dot(step.before[1], palette.soft, true);
   dot(step.taken, palette.classes[1], true);
   context.restore();
   context.fillStyle = palette.ink;
   context.font = "600 12px Playground, system-ui, sans-serif";
-  for (const [name, aj] of /** @type {[string, number][]} */ ([["L", step.low], ["H", step.high]])) {
+  for (const [name, aj] of /** @type {[string, number][]} */ ([["L", step.low], ["H", high]])) {
     context.fillText(name, Math.min(width - 12, px(first(aj)) + 9), py(aj) + (name === "L" ? 10 : -8));
   }
 }
