@@ -1,7 +1,7 @@
 //! Their folds: the same rows in the same folds, so that `-v` prints the same rate.
 
 use super::order::order_of;
-use maxmargin::data::Labels;
+use maxmargin::data::{Folds, Labels};
 
 /// The numbers that C's `rand()` gives on Linux when nobody has called `srand`: an additive generator over the last 31 of them.
 ///
@@ -49,51 +49,30 @@ impl Random {
     }
 }
 
-/// The rows in the order of their folds, and where each fold ends.
-#[derive(Debug)]
-pub(super) struct Folds {
-    rows: Vec<usize>,
-    ends: Vec<usize>,
+/// Folds of all rows, shuffled.
+pub(super) fn plain(rows: usize, folds: usize, random: &mut Random) -> Folds {
+    let mut list: Vec<usize> = (0..rows).collect();
+    random.shuffle(&mut list);
+    Folds::of_order(&list, &(1..=folds).map(|fold| fold * rows / folds).collect::<Vec<_>>())
 }
 
-impl Folds {
-    /// Of all rows, shuffled.
-    pub(super) fn plain(rows: usize, folds: usize, random: &mut Random) -> Self {
-        let mut list: Vec<usize> = (0..rows).collect();
-        random.shuffle(&mut list);
-        Folds { rows: list, ends: (1..=folds).map(|fold| fold * rows / folds).collect() }
-    }
-
-    /// Of each class as many rows to each fold, as near as can be.
-    pub(super) fn by_class(labels: &Labels, folds: usize, random: &mut Random) -> Self {
-        let order = order_of(labels);
-        let mut of_class: Vec<Vec<usize>> = order
-            .iter()
-            .map(|&class| (0..labels.codes().len()).filter(|&row| labels.codes()[row] as usize == class).collect())
-            .collect();
-        of_class.iter_mut().for_each(|rows| random.shuffle(rows));
-        let (mut rows, mut ends) = (Vec::with_capacity(labels.codes().len()), Vec::new());
-        for fold in 0..folds {
-            for class in &of_class {
-                let share = |fold: usize| fold * class.len() / folds;
-                rows.extend_from_slice(&class[share(fold)..share(fold + 1)]);
-            }
-            ends.push(rows.len());
+/// Folds that have as many rows of each class, as near as can be.
+pub(super) fn by_class(labels: &Labels, folds: usize, random: &mut Random) -> Folds {
+    let order = order_of(labels);
+    let mut of_class: Vec<Vec<usize>> = order
+        .iter()
+        .map(|&class| (0..labels.codes().len()).filter(|&row| labels.codes()[row] as usize == class).collect())
+        .collect();
+    of_class.iter_mut().for_each(|rows| random.shuffle(rows));
+    let (mut rows, mut ends) = (Vec::with_capacity(labels.codes().len()), Vec::new());
+    for fold in 0..folds {
+        for class in &of_class {
+            let share = |fold: usize| fold * class.len() / folds;
+            rows.extend_from_slice(&class[share(fold)..share(fold + 1)]);
         }
-        Folds { rows, ends }
+        ends.push(rows.len());
     }
-
-    /// For each fold the rows that are left out, and the others; both increasing.
-    pub(super) fn each(&self) -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| {
-            let (mut out, mut kept) = (self.rows[start..end].to_vec(), self.rows[..start].to_vec());
-            kept.extend_from_slice(&self.rows[end..]);
-            out.sort_unstable();
-            kept.sort_unstable();
-            (out, kept)
-        })
-    }
+    Folds::of_order(&rows, &ends)
 }
 
 #[cfg(test)]
@@ -113,7 +92,7 @@ mod tests {
         let labels =
             Labels::new((0..23).map(|row| Label::new(if row % 3 == 0 { "2" } else { "7" })).collect::<Vec<_>>());
         let mut random = Random::new();
-        for folds in [Folds::plain(23, 5, &mut random), Folds::by_class(&labels, 5, &mut random)] {
+        for folds in [plain(23, 5, &mut random), by_class(&labels, 5, &mut random)] {
             let mut seen = [0; 23];
             for (out, kept) in folds.each() {
                 assert_eq!(out.len() + kept.len(), 23);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use maxmargin::data::{Dataset, Label, Matrix};
+use maxmargin::data::{Dataset, Folds, Label, Matrix};
 use maxmargin::model::{Machine, ModelParts, Multiclass, Pairing};
 use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::training::{ClassWeights, Penalty};
@@ -12,7 +12,7 @@ use maxmargin_io::{LiblinearLayout, liblinear_model_to_text};
 use super::data::{check_whole, numbers, read};
 use super::ending::{Ending, watch};
 use super::fits::{fit, named_weights, predicted};
-use super::folds::{Folds, Random};
+use super::folds::{self, Random};
 use super::general::g;
 use super::options::{Options, model_name};
 use super::order::order_in;
@@ -484,5 +484,5 @@ fn folds_of(data: &Dataset, folds: usize) -> Folds {
             "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)",
         );
     }
-    Folds::plain(rows, folds.min(rows), &mut Random::new())
+    folds::plain(rows, folds.min(rows), &mut Random::new())
 }

@@ -16,7 +16,7 @@ use maxmargin_io::{LibsvmLayout, libsvm_model_to_text};
 use super::data::{check_whole, numbers, read};
 use super::ending::{Ending, watch};
 use super::fits::{fit, named_weights, predicted};
-use super::folds::{Folds, Random};
+use super::folds::{self, Random};
 use super::options::{Options, model_name};
 use super::order::order_in;
 use super::scores::Scores;
@@ -242,8 +242,8 @@ impl Session<'_> {
             folds
         };
         let folds = match task.is_classification() && folds < rows {
-            true => Folds::by_class(data.labels()?, folds, random),
-            false => Folds::plain(rows, folds, random),
+            true => folds::by_class(data.labels()?, folds, random),
+            false => folds::plain(rows, folds, random),
         };
         let targets = numbers(data)?;
         let mut scores = Scores::default();
@@ -268,7 +268,7 @@ impl Session<'_> {
         let task = self.plan.params.task;
         if task.is_regression() {
             let targets = numbers(data)?;
-            let folds = Folds::plain(data.rows(), FOLDS.min(data.rows()), random);
+            let folds = folds::plain(data.rows(), FOLDS.min(data.rows()), random);
             let mut residuals = Vec::new();
             for (out, kept) in folds.each() {
                 let model = self.fit(self.training, &self.training.part_of(data, &kept)?)?;
@@ -310,7 +310,7 @@ impl Session<'_> {
         let codes = data.labels()?.codes();
         let positive: Vec<bool> = rows.iter().map(|&row| codes[row] as usize == pairing.positive).collect();
         let mut values = vec![0.0; rows.len()];
-        for (out, kept) in Folds::plain(rows.len(), FOLDS, random).each() {
+        for (out, kept) in folds::plain(rows.len(), FOLDS, random).each() {
             let of_class = |class: bool| kept.iter().filter(|&&place| positive[place] == class).count();
             let (own, other) = (of_class(true), of_class(false));
             if own == 0 || other == 0 {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::Seen;
 use crate::control::{Control, Stop, Unkept};
-use crate::data::Dataset;
+use crate::data::{Dataset, Folds};
 use crate::error::Error;
 use crate::model::Model;
 use crate::training::{Beginning, Training};
@@ -28,10 +28,8 @@ impl Training {
                 allowed: "from 2 to the number of rows",
             });
         }
-        let fold = deal(model, data, folds);
         let (mut all, machines) = (values.to_vec(), model.machines().len());
-        for number in 0..folds {
-            let (out, kept): (Vec<usize>, Vec<usize>) = (0..data.rows()).partition(|&row| fold[row] == Some(number));
+        for (out, kept) in deal(model, data, folds).each() {
             if out.is_empty() {
                 continue;
             }
@@ -50,30 +48,12 @@ impl Training {
     }
 }
 
-/// The fold of each row; `None` for rows that are never left out.
-fn deal(model: &Model, data: &Dataset, folds: usize) -> Vec<Option<usize>> {
+/// The folds of the rows, dealt class by class in turn. A row of weight 0 is in no model, and so is left out by each.
+fn deal(model: &Model, data: &Dataset, folds: usize) -> Folds {
     let codes = match model.task().is_regression() {
         true => vec![Some(0); data.rows()],
         false => model.codes(data),
     };
-    let classes = codes.iter().flatten().max().map_or(0, |&most| most as usize + 1);
-    // A row of weight 0 is in no model, and so is left out by each.
     let counts = |row: usize| data.weights().is_none_or(|weights| weights[row] > 0.0);
-    let mut sizes = vec![0usize; classes];
-    codes
-        .iter()
-        .enumerate()
-        .filter(|&(row, _)| counts(row))
-        .filter_map(|(_, &code)| code)
-        .for_each(|code| sizes[code as usize] += 1);
-    let mut next = vec![0usize; classes];
-    let turn = |(row, code): (usize, &Option<u32>)| {
-        let class = (*code)? as usize;
-        if !counts(row) || sizes[class] < 2 {
-            return None;
-        }
-        next[class] += 1;
-        Some((next[class] - 1) % folds)
-    };
-    codes.iter().enumerate().map(turn).collect()
+    Folds::in_turn(data.rows(), folds, |row| codes[row].filter(|_| counts(row)).map(|code| code as usize))
 }
