@@ -121,6 +121,8 @@ pub mod solver;
 pub mod stream;
 #[doc(hidden)]
 pub mod training;
+#[doc(hidden)]
+pub mod tuning;
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub mod view;

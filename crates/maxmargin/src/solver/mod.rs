@@ -76,7 +76,7 @@ use crate::problem::{DualProblem, FromNu, MarginProblem, Recovered};
 use crate::provenance::Note;
 pub use crate::provenance::SolverKind;
 use crate::room::check_room;
-pub(crate) use block_smo::{OF_ENDING, WHOLE_ROWS, own_bytes, shared_bytes};
+pub(crate) use block_smo::{Chain, ChainProblem, OF_ENDING, WHOLE_ROWS, own_bytes, shared_bytes};
 pub use choose::choose;
 pub(crate) use chunks::solve_by_chunks;
 pub(crate) use primal_newton::newton_step_is_free;

@@ -12,6 +12,7 @@ mod score;
 mod stream;
 mod suspects;
 mod training;
+mod tuned;
 mod verification;
 
 pub use diagnosis::{DiagnosisView, FindingView};
@@ -27,4 +28,5 @@ pub use score::{BaselineView, ClassScoreView, ScoreView, separation};
 pub use stream::{EstimateView, StreamView};
 pub use suspects::{SuspectView, SuspectsView};
 pub use training::{InterruptedView, OutOfCoreView, Seconds, TrainingFacts, TrainingView};
+pub use tuned::{CellView, HonestView, TunedView, WarningView};
 pub use verification::{ComparedView, VerificationView};

@@ -54,6 +54,8 @@ pub(super) struct Block<T> {
     ways: [OpenDirections; 2],
     /// Whether there are two sums.
     by_sign: bool,
+    /// Whether the diagonal is that of the kernel values, so that [`Block::solve`] need not read it again.
+    is_measured: bool,
 }
 
 /// Where each coefficient of a sum can go. One that grows gains `v + up`, one that shrinks `down − v`: both contain its kink, and are −∞
@@ -134,6 +136,7 @@ impl<T: Real> Block<T> {
             least_curvature: TINY,
             ways: Default::default(),
             by_sign: false,
+            is_measured: false,
         }
     }
 
@@ -154,6 +157,7 @@ impl<T: Real> Block<T> {
 
     fn resize_to(&mut self, size: usize, stride: usize) {
         (self.size, self.stride) = (size, stride);
+        self.is_measured = false;
         self.kernel.resize(size * stride, T::default());
         let Block { value, coefficient, low, high, kink, ridge, .. } = self;
         for vector in [value, coefficient, low, high, kink, ridge] {
@@ -211,9 +215,9 @@ impl<T: Real> Block<T> {
         &self.kernel[k * self.stride..(k + 1) * self.stride]
     }
 
-    /// Moves pairs (or, without a coupled sum, single variables) until the violation within the block is at most
-    /// `tolerance`, or `most` steps are done.
-    pub(super) fn solve(&mut self, coupling: Coupling, tolerance: f64, most: u64) -> Outcome {
+    /// Reads the diagonal, once for all calls of [`Block::solve`]: kernel values and ridges must not change until the next
+    /// [`Block::resize`].
+    pub(super) fn measure(&mut self) {
         let mut diagonal = std::mem::take(&mut self.diagonal);
         let own = |k: usize| (Into::<f64>::into(self.row(k)[k]) + self.ridge[k]) as f32;
         diagonal.clear();
@@ -221,6 +225,16 @@ impl<T: Real> Block<T> {
         let largest = diagonal[..self.size].iter().fold(0.0, |most: f32, &own| most.max(own));
         self.least_curvature = TINY * f64::from(largest).clamp(f64::from(f32::MIN_POSITIVE), 1.0);
         self.diagonal = diagonal;
+        self.is_measured = true;
+    }
+
+    /// Moves pairs (or, without a coupled sum, single variables) until the violation within the block is at most
+    /// `tolerance`, or `most` steps are done.
+    pub(super) fn solve(&mut self, coupling: Coupling, tolerance: f64, most: u64) -> Outcome {
+        if !self.is_measured {
+            self.measure();
+            self.is_measured = false;
+        }
         self.find_ways(coupling);
         pulp::Arch::new().dispatch(Solve { block: self, coupling, tolerance, most })
     }

@@ -15,9 +15,14 @@ use faer::{Mat, Side};
 
 use super::block::Block;
 use crate::problem::Coupling;
+use crate::simd::Real;
 
 /// The ridge that is tried first, as a part of the largest diagonal entry times m.
 const FIRST_RIDGE: f64 = 1e-15;
+
+/// [`FIRST_RIDGE`] for kernel values in single precision, about a tenth of what they are rounded by. Smaller: a factorisation fails before one
+/// succeeds.
+const FIRST_RIDGE_OF_SINGLE: f64 = 1e-9;
 
 /// The factor from one ridge to the next.
 const NEXT_RIDGE: f64 = 100.0;
@@ -40,7 +45,7 @@ pub(super) fn least_work(free: usize, size: usize) -> f64 {
 }
 
 /// The coefficients between their bounds.
-pub(super) fn free(block: &Block<f64>) -> Vec<usize> {
+pub(super) fn free<T: Real>(block: &Block<T>) -> Vec<usize> {
     let between = |&k: &usize| {
         let c = block.coefficient[k];
         block.low[k] < c && c < block.high[k] && !(block.kink[k] > 0.0 && c == 0.0)
@@ -59,11 +64,11 @@ pub(super) struct Newton {
 }
 
 /// Moves the free coefficients of a block towards their optimum, until `budget` is used up. A step that does not lower the objective is undone.
-pub(super) fn newton(block: &mut Block<f64>, coupling: Coupling, places: Vec<usize>, budget: f64) -> Newton {
+pub(super) fn newton<T: Real>(block: &mut Block<T>, coupling: Coupling, places: Vec<usize>, budget: f64) -> Newton {
     let mut work = least_work(places.len(), block.len());
     let nothing = |work: f64| Newton { work, steps: 0, moved: false };
     let Some(mut factor) = Factor::of(block, &places) else { return nothing(work) };
-    let slope = |block: &Block<f64>, k: usize| {
+    let slope = |block: &Block<T>, k: usize| {
         let kink = if block.coefficient[k] < 0.0 { -block.kink[k] } else { block.kink[k] };
         block.value[k] - kink
     };
@@ -125,9 +130,9 @@ pub(super) fn newton(block: &mut Block<f64>, coupling: Coupling, places: Vec<usi
 }
 
 /// The direction d of (B.7), and λ of each sum. `None` where d is not finite.
-fn direction(
+fn direction<T: Real>(
     factor: &Factor,
-    block: &Block<f64>,
+    block: &Block<T>,
     coupling: Coupling,
     places: &[usize],
     slopes: &[f64],
@@ -186,14 +191,15 @@ fn row_start(i: usize) -> usize {
 
 impl Factor {
     /// Factors the matrix of these coefficients with the smallest ridge that makes it positive; `None` if none does.
-    fn of(block: &Block<f64>, places: &[usize]) -> Option<Self> {
+    fn of<T: Real>(block: &Block<T>, places: &[usize]) -> Option<Self> {
         let size = places.len();
-        let entry = |i: usize, j: usize| block.row(places[i])[places[j]];
+        let entry = |i: usize, j: usize| -> f64 { block.row(places[i])[places[j]].into() };
         let largest = (0..size).map(|i| entry(i, i) + block.ridge[places[i]]).fold(0.0, f64::max);
         if !(largest > 0.0 && largest.is_finite()) {
             return None;
         }
-        let mut part = FIRST_RIDGE;
+        // Kernel values in single precision are rounded by more than the ridge of double precision.
+        let mut part = if size_of::<T>() == size_of::<f64>() { FIRST_RIDGE } else { FIRST_RIDGE_OF_SINGLE };
         while part <= LAST_RIDGE {
             let ridge = part * largest * size as f64;
             let ridged = |i: usize, j: usize| {

@@ -34,6 +34,7 @@
 
 mod aside;
 mod block;
+mod chain;
 mod check;
 mod choice;
 mod exact;
@@ -59,6 +60,7 @@ use crate::problem::{DualProblem, MarginProblem};
 use crate::simd::Real;
 use aside::PastAlpha;
 use block::Block;
+pub(crate) use chain::{Chain, ChainProblem};
 use choice::{Levels, View};
 use exact::PreciseSums;
 use rows::{KernelRows, Move};

@@ -1,0 +1,189 @@
+//! Ordinary fits, one for each cell and split: slow, and right for everything that a training can do. It is also the oracle of faster ways.
+
+use super::judge::Truth;
+use super::scores::{HeldOut, Metric};
+use super::search::{Job, Search};
+use super::tasks::{self, Done};
+use super::tuned::FoldResult;
+use crate::calibration::{CalibrationParams, Held};
+use crate::control::{Control, Progress, Stop};
+use crate::data::{Dataset, Label};
+use crate::error::Error;
+use crate::model::Model;
+use crate::workers::Workers;
+use std::ops::ControlFlow;
+
+/// Folds of the calibration that log loss needs.
+const CALIBRATION_FOLDS: usize = 3;
+
+/// What a job says: a result for each of its cells, in order, as far as it came.
+pub(super) type JobResults = Vec<FoldResult>;
+
+impl Search {
+    /// Does the jobs, several at a time, and hands each result to `take`. The reason of a break, if there was one.
+    ///
+    /// # Errors
+    /// As [`Training::fit`](crate::Training::fit), of the first job that fails.
+    pub(super) fn fit_plainly(
+        &self,
+        shared: &Shared<'_>,
+        jobs: &[Job],
+        workers: &Workers,
+        control: &mut dyn Control,
+        take: &mut dyn FnMut(&Job, JobResults),
+    ) -> Result<Option<Stop>, Error> {
+        let mut failed: Option<(usize, Error)> = None;
+        let work = |number: usize, control: &mut dyn Control| self.do_job(shared, &jobs[number], control);
+        let done = Done { tasks_a_job: 1, ..shared.done };
+        let broke = tasks::run(workers, jobs.len(), done, work, control, |number, result| match result {
+            Ok((results, _)) => take(&jobs[number], results),
+            Err(error) => {
+                if failed.as_ref().is_none_or(|(other, _)| number < *other) {
+                    failed = Some((number, error));
+                }
+            }
+        });
+        match failed {
+            Some((_, error)) => Err(error),
+            None => Ok(broke),
+        }
+    }
+
+    /// The cells of a job, one after the other, each a fit of its own.
+    fn do_job(
+        &self,
+        shared: &Shared<'_>,
+        job: &Job,
+        control: &mut dyn Control,
+    ) -> Result<(JobResults, Option<Stop>), Error> {
+        let mut results = Vec::with_capacity(job.cells.len());
+        for &cell in &job.cells {
+            match self.fit_cell(shared, cell, job.split, control)? {
+                ControlFlow::Continue(result) => results.push(result),
+                ControlFlow::Break(stop) => return Ok((results, Some(stop))),
+            }
+        }
+        Ok((results, None))
+    }
+
+    /// One fit of one cell.
+    fn fit_cell(
+        &self,
+        shared: &Shared<'_>,
+        cell: usize,
+        split: usize,
+        control: &mut dyn Control,
+    ) -> Result<ControlFlow<Stop, FoldResult>, Error> {
+        let (training, split, alone) = (&self.trainings[cell], &self.params.splits.list()[split], Workers::none());
+        let part = training.part_of(shared.data, &split.train)?;
+        let mut broke = None;
+        let mut watch = |progress: Progress| {
+            let answer = control.poll(progress);
+            if let ControlFlow::Break(stop) = answer {
+                broke = Some(stop);
+            }
+            answer
+        };
+        let mut model = training.fit(&part, &alone, &mut watch)?;
+        if let Some(stop) = broke {
+            return Ok(ControlFlow::Break(stop));
+        }
+        if matches!(self.params.metric, Metric::LogLoss) && !model.has_probabilities() {
+            let how = CalibrationParams { held: Some(Held::Folds(CALIBRATION_FOLDS)), platt: false };
+            match training.calibrate(&model, &part, how, &alone, control)? {
+                ControlFlow::Continue(found) => model = found,
+                ControlFlow::Break(stop) => return Ok(ControlFlow::Break(stop)),
+            }
+        }
+        let held = self.predict(shared, &model, &split.test)?;
+        let training_score = self.predict(shared, &model, &split.train)?.score;
+        let certificates: Option<Vec<_>> =
+            model.machines().iter().map(|machine| machine.evidence.certificate()).collect();
+        let of_machines = |of: &dyn Fn(&crate::certificate::Certificate) -> usize| -> Vec<usize> {
+            certificates.iter().flatten().map(|certificate| of(certificate)).collect()
+        };
+        let pooled = model.parts().support_rows.len();
+        let most = of_machines(&|certificate| certificate.counts.support).into_iter().max().unwrap_or(0);
+        let margins = certificates.iter().flatten().map(|certificate| certificate.margin);
+        Ok(ControlFlow::Continue(FoldResult {
+            score: held.score,
+            training: training_score,
+            support: if pooled > 0 { pooled } else { most },
+            bounded: of_machines(&|certificate| certificate.counts.bounded).into_iter().sum(),
+            margin: margins.reduce(f64::min).filter(|margin| margin.is_finite()),
+            gap: model.certificate().map(|summary| summary.relative_gap),
+            steps: model.iterations(),
+            stop: model.stop(),
+            predicted: held.predicted,
+            values: held.values,
+        }))
+    }
+
+    /// What a model says of some rows.
+    fn predict(&self, shared: &Shared<'_>, model: &Model, rows: &[usize]) -> Result<Predicted, Error> {
+        let alone = Workers::none();
+        let metric = &self.params.metric;
+        let aligned = model.align(&shared.data.select_rows(rows))?;
+        let predictions = model.predict_aligned(aligned, &alone);
+        if let Truth::Numbers(numbers) = &shared.truth {
+            let truth: Vec<f64> = rows.iter().map(|&row| numbers[row]).collect();
+            let predicted: Vec<f64> = predictions.numbers().collect();
+            let score = metric.score(&HeldOut::Numbers { truth: &truth, predicted: &predicted });
+            return Ok(Predicted { score, values: Vec::new(), predicted });
+        }
+        let Truth::Classes(codes, classes) = &shared.truth else { return Err(Error::parameter("truth", 0, "there")) };
+        let places: Vec<u32> = model.classes().iter().map(|class| shared.place(class)).collect();
+        let truth: Vec<Option<u32>> = rows.iter().map(|&row| codes[row]).collect();
+        let predicted: Vec<u32> = predictions.codes().iter().map(|&code| places[code as usize]).collect();
+        let values: Vec<f64> = (0..rows.len()).flat_map(|row| predictions.decision_values(row).to_vec()).collect();
+        let machines: Vec<_> = model
+            .machines()
+            .iter()
+            .map(|machine| {
+                let negative = machine.pairing.negative.map(|negative| places[negative] as usize);
+                (places[machine.pairing.positive] as usize, negative)
+            })
+            .collect();
+        let mut probabilities = Vec::new();
+        if matches!(metric, Metric::LogLoss | Metric::Own(..)) && model.has_probabilities() {
+            probabilities = vec![0.0; rows.len() * classes];
+            let found = model.probabilities(&predictions)?;
+            for (row, found) in found.chunks(places.len()).enumerate() {
+                found.iter().zip(&places).for_each(|(p, &place)| probabilities[row * classes + place as usize] = *p);
+            }
+        }
+        let score = metric.score(&HeldOut::Classes {
+            truth: &truth,
+            predicted: &predicted,
+            classes: *classes,
+            values: &values,
+            machines: &machines,
+            probabilities: &probabilities,
+        });
+        let values = if machines.len() == 1 { values } else { Vec::new() };
+        Ok(Predicted { score, values, predicted: predicted.into_iter().map(f64::from).collect() })
+    }
+}
+
+/// What a model says of some rows.
+struct Predicted {
+    score: Option<f64>,
+    predicted: Vec<f64>,
+    values: Vec<f64>,
+}
+
+/// What all jobs of a round share.
+pub(super) struct Shared<'a> {
+    pub(super) data: &'a Dataset,
+    pub(super) truth: Truth,
+    /// The classes, where there are some.
+    pub(super) classes: Vec<Label>,
+    pub(super) done: Done,
+}
+
+impl Shared<'_> {
+    /// The place of a class among all.
+    pub(super) fn place(&self, class: &Label) -> u32 {
+        self.classes.iter().position(|own| own == class).unwrap_or(self.classes.len().saturating_sub(1)) as u32
+    }
+}

@@ -1,0 +1,486 @@
+//! A search: parameters that are checked, and its rounds.
+//!
+//! Cells that differ in C alone are a chain. A job is one chain in one split, from the smallest C up to some C. What a job says depends on the job
+//! alone, so the order of jobs and the number of threads change nothing.
+//!
+//! 1. Every chain in the first two splits.
+//! 2. The chain with the best cell so far in all other splits: now the loss of a cell is known.
+//! 3. One split after the other: every chain up to the largest C that is not out, (TU.7).
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use super::grid::{Grid, Setting};
+use super::honest::honest;
+use super::judge::{Losses, Truth, copies, counts, judge};
+use super::on_tables::Tables;
+use super::plain::Shared;
+use super::scores::Metric;
+use super::splits::Splits;
+use super::tasks::Done;
+use super::tuned::{Cell, FoldResult, State, Tuned, Warning};
+use super::{Knob, race};
+use crate::control::{Control, Stop};
+use crate::data::{Dataset, Label, ScalingKind, range_ratio};
+use crate::error::Error;
+use crate::kernel::KernelParams;
+use crate::training::{Training, TrainingParams};
+use crate::workers::Workers;
+
+/// The range of a column over that of another from which on columns that are not scaled are worth a word.
+const MOST_RANGE_RATIO: f64 = 100.0;
+
+/// Entries of the data up to which copies are looked for.
+const MOST_ENTRIES: usize = 50_000_000;
+
+/// What to search, not yet checked. Plain, public.
+///
+/// # Examples
+/// ```
+/// use maxmargin::data::embedded;
+/// use maxmargin::kernel::{Gamma, KernelParams};
+/// use maxmargin::tuning::{Axis, Grid, Metric, SearchParams, Splits};
+/// use maxmargin::{TrainingParams, Unattended, Workers};
+///
+/// let iris = embedded("iris").unwrap();
+/// let grid = Grid::of(KernelParams::Rbf { gamma: Gamma::Scale }, Axis::read_all("C=0.1:100:4,gamma=0.01:1:3")?);
+/// let search = SearchParams {
+///     training: TrainingParams::default(),
+///     grid,
+///     splits: Splits::of_data(&iris, 5, 1, 0)?,
+///     metric: Metric::Accuracy,
+///     abandon: true,
+///     tables: true,
+///     seed: 0,
+/// }
+/// .check()?;
+/// let tuned = search.run(&iris, &Workers::none(), &mut Unattended)?;
+/// let best = &tuned.cells[tuned.best.unwrap()];
+/// assert!(best.mean.unwrap() > 0.95);
+/// # Ok::<(), maxmargin::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SearchParams {
+    /// What all cells have in common. Its kernel is not looked at.
+    pub training: TrainingParams,
+    /// What is tried.
+    pub grid: Grid,
+    /// The splits.
+    pub splits: Splits,
+    /// What is to be good.
+    pub metric: Metric,
+    /// Whether cells are left that can neither win nor be chosen any more. The choice is the same either way.
+    pub abandon: bool,
+    /// Whether kernel values are computed once for all cells and splits where they fit into memory. The results are the same up to the tolerance.
+    pub tables: bool,
+    /// Where the draws of the honest estimate begin.
+    pub seed: u64,
+}
+
+/// What is known of each cell and split: the state of a search, from which it goes on.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Results {
+    /// The fingerprint of the data.
+    pub fingerprint: String,
+    /// The search, in words that the same search always has.
+    pub search: String,
+    /// For each cell the result of each split.
+    pub cells: Vec<Vec<Option<FoldResult>>>,
+}
+
+/// A search that was checked.
+#[derive(Clone, Debug)]
+pub struct Search {
+    pub(super) params: SearchParams,
+    pub(super) settings: Vec<Setting>,
+    /// The training of each cell.
+    pub(super) trainings: Vec<Training>,
+    /// The cells of each chain, ascending C.
+    pub(super) chains: Vec<Vec<usize>>,
+}
+
+/// One chain in one split.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Job {
+    pub(super) chain: usize,
+    pub(super) split: usize,
+    /// The first cells of the chain.
+    pub(super) cells: Vec<usize>,
+}
+
+impl SearchParams {
+    /// The only way to a [`Search`]: every cell is checked before anything is trained.
+    ///
+    /// # Errors
+    /// When the grid is empty or too large, or the parameters of a cell are out of range or do not go together.
+    pub fn check(self) -> Result<Search, Error> {
+        self.metric.check(self.training.task.is_regression())?;
+        let settings = self.grid.settings()?;
+        let training = |setting: &Setting| self.grid.params(setting, &self.training)?.check();
+        let trainings = settings.iter().map(training).collect::<Result<Vec<Training>, Error>>()?;
+        let mut chains: Vec<Vec<usize>> = Vec::new();
+        for (cell, setting) in settings.iter().enumerate() {
+            let is_next = |chain: &&mut Vec<usize>| {
+                let last = &settings[chain[chain.len() - 1]];
+                last.part == setting.part
+                    && last.without_c().eq(setting.without_c())
+                    && setting.value(Knob::C).is_some()
+            };
+            match chains.last_mut().filter(is_next) {
+                Some(chain) => chain.push(cell),
+                None => chains.push(vec![cell]),
+            }
+        }
+        Ok(Search { params: self, settings, trainings, chains })
+    }
+}
+
+impl Search {
+    /// The parameters, as they were given.
+    pub fn params(&self) -> &SearchParams {
+        &self.params
+    }
+
+    /// The parameters of the cells, in their order.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// The training of a cell, for the final fit: `search.training(tuned.best?)?.fit(data, ...)`.
+    pub fn training(&self, cell: usize) -> Option<&Training> {
+        self.trainings.get(cell)
+    }
+
+    /// Searches. When the control breaks, what is there is judged: the best of the cells that are done, and [`Tuned::stop`] says why.
+    ///
+    /// # Errors
+    /// When the data does not go with the splits or the metric, a split trains on one class alone, or as [`Training::fit`].
+    pub fn run(&self, data: &Dataset, workers: &Workers, control: &mut dyn Control) -> Result<Tuned, Error> {
+        self.run_from(data, Results::default(), workers, control, &mut |_, _| {})
+    }
+
+    /// Searches from where another search of the same data and parameters was; `keep` is handed the state after each job, and
+    /// once more, with `true`, when the control broke. The result is the same as without a break, to the bit.
+    ///
+    /// # Errors
+    /// As [`Search::run`], and when the state is of other data or another search.
+    pub fn run_from(
+        &self,
+        data: &Dataset,
+        from: Results,
+        workers: &Workers,
+        control: &mut dyn Control,
+        keep: &mut dyn FnMut(&Results, bool),
+    ) -> Result<Tuned, Error> {
+        let mut shared = self.shared(data)?;
+        let mut results = self.begin(data, from, workers)?;
+        let (splits, count) = (&self.params.splits, self.params.splits.list().len());
+        let races = self.params.abandon && race::is_certain(&self.params.metric, splits);
+        let all: Vec<usize> = (0..self.chains.len()).collect();
+        shared.done.of = self.chains.len() * count;
+        let mut tables = None;
+        let mut stop = None;
+        let mut round = |results: &mut Results, jobs: Vec<Job>, control: &mut dyn Control| -> Result<bool, Error> {
+            let jobs: Vec<Job> = jobs.into_iter().filter(|job| !is_known(results, job)).collect();
+            let mut take = |job: &Job, found: Vec<FoldResult>| {
+                // A job that was broken off is done again from its beginning.
+                if found.len() == job.cells.len() {
+                    for (&cell, found) in job.cells.iter().zip(found) {
+                        results.cells[cell][job.split] = Some(found);
+                    }
+                    keep(results, false);
+                }
+            };
+            let (on_tables, plain): (Vec<Job>, Vec<Job>) =
+                jobs.into_iter().partition(|job| self.params.tables && self.has_table(data, job.chain));
+            if !on_tables.is_empty() {
+                let tables = tables.get_or_insert_with(|| Tables::new(data));
+                stop = self.fit_on_tables(&shared, tables, &on_tables, workers, control, &mut take)?;
+                shared.done.jobs += on_tables.len();
+            }
+            if stop.is_none() && !plain.is_empty() {
+                stop = self.fit_plainly(&shared, &plain, workers, control, &mut take)?;
+                shared.done.jobs += plain.len();
+            }
+            Ok(stop.is_none())
+        };
+        let whole = |chains: &[usize], splits: std::ops::Range<usize>| -> Vec<Job> {
+            let of =
+                |chain: usize| splits.clone().map(move |split| Job { chain, split, cells: self.chains[chain].clone() });
+            chains.iter().flat_map(|&chain| of(chain)).collect()
+        };
+        if races {
+            let mut goes_on = round(&mut results, whole(&all, 0..2), control)?;
+            if goes_on {
+                let pilot = self.best_chain(&results);
+                goes_on = round(&mut results, whole(&[pilot], 2..count), control)?;
+            }
+            for split in 2..count {
+                if !goes_on {
+                    break;
+                }
+                let out = race::out(&results.cells, splits);
+                let of = |&chain: &usize| {
+                    let last = self.chains[chain].iter().rposition(|&cell| !out[cell])?;
+                    Some(Job { chain, split, cells: self.chains[chain][..=last].to_vec() })
+                };
+                goes_on = round(&mut results, all.iter().filter_map(of).collect(), control)?;
+            }
+        } else {
+            round(&mut results, whole(&all, 0..count), control)?;
+        }
+        if stop.is_some() {
+            keep(&results, true);
+        }
+        Ok(self.finish(data, &shared, results, races, stop, workers))
+    }
+
+    /// The state to begin with.
+    fn begin(&self, data: &Dataset, from: Results, workers: &Workers) -> Result<Results, Error> {
+        let fingerprint = data.fingerprint_by(workers).to_string();
+        let search = self.text();
+        if from == Results::default() {
+            let cells = vec![vec![None; self.params.splits.list().len()]; self.settings.len()];
+            return Ok(Results { fingerprint, search, cells });
+        }
+        let is_shape = from.cells.len() == self.settings.len()
+            && from.cells.iter().all(|cell| cell.len() == self.params.splits.list().len());
+        let rows = |split: usize| self.params.splits.list()[split].test.len();
+        let fits = |cell: &Vec<Option<FoldResult>>| {
+            cell.iter()
+                .enumerate()
+                .all(|(split, fold)| fold.as_ref().is_none_or(|fold| fold.predicted.len() == rows(split)))
+        };
+        if from.fingerprint != fingerprint {
+            return Err(Error::Data {
+                what: "the checkpoint is of a search on other data".into(),
+                help: "give the data of that search, or begin anew without the checkpoint".into(),
+            });
+        }
+        if from.search != search || !is_shape || !from.cells.iter().all(fits) {
+            return Err(Error::Data {
+                what: "the checkpoint is of a search with other parameters".into(),
+                help: "give the parameters of that search, or begin anew without the checkpoint".into(),
+            });
+        }
+        Ok(from)
+    }
+
+    /// The search in words that the same search always has.
+    fn text(&self) -> String {
+        let SearchParams { training, grid, splits, metric, abandon, tables, .. } = &self.params;
+        let text = format!("{training:?} {grid:?} {splits:?} {} {abandon} {tables}", metric.name());
+        blake3::hash(text.as_bytes()).to_hex().to_string()
+    }
+
+    /// What all jobs share, and the checks of the data.
+    fn shared<'d>(&self, data: &'d Dataset) -> Result<Shared<'d>, Error> {
+        let SearchParams { training, splits, .. } = &self.params;
+        if splits.rows() != data.rows() {
+            return Err(Error::Shape {
+                operation: "splits of data",
+                left: format!("splits of {} rows", splits.rows()),
+                right: format!("{} rows", data.rows()),
+            });
+        }
+        let (truth, classes) = if training.task.is_regression() {
+            (Truth::Numbers(data.numbers()?.into_owned()), Vec::new())
+        } else if training.task.is_classification() {
+            let labels = match &training.positive {
+                Some(positive) => data.labels()?.one_against_rest(positive).ok_or_else(|| Error::Data {
+                    what: format!("no row has the label {}", crate::error::quoted(positive.text())),
+                    help: "name a label that the data has".into(),
+                })?,
+                None => data.labels()?.clone(),
+            };
+            for (number, split) in splits.list().iter().enumerate() {
+                let first = labels.codes()[split.train[0]];
+                if split.train.iter().all(|&row| labels.codes()[row] == first) {
+                    return Err(Error::Data {
+                        what: format!("split {} trains on rows of one class alone", number + 1),
+                        help: "choose fewer folds, or give more rows of each class".into(),
+                    });
+                }
+            }
+            let codes = labels.codes().iter().map(|&code| Some(code)).collect();
+            (Truth::Classes(codes, labels.classes().len()), labels.classes().to_vec())
+        } else {
+            let classes = ["-1", "1"].map(Label::new).to_vec();
+            let labels = data.labels().map_err(|_| Error::Data {
+                what: "a search needs rows that are known to be unusual, with the label -1, beside usual ones with the label 1".into(),
+                help: "give labels, or choose nu as the share of rows that may be unusual".into(),
+            })?;
+            let place = |&code: &u32| classes.iter().position(|class| *class == labels.classes()[code as usize]);
+            let codes = labels.codes().iter().map(|code| place(code).map(|place| place as u32)).collect();
+            (Truth::Classes(codes, 2), classes)
+        };
+        Ok(Shared { data, truth, classes, done: Done::default() })
+    }
+
+    /// The chain with the least loss in the first two splits.
+    fn best_chain(&self, results: &Results) -> usize {
+        let loss = |cell: usize| -> f64 {
+            results.cells[cell].iter().flatten().map(|fold| fold.score.map_or(1.0, |score| 1.0 - score)).sum()
+        };
+        let least = |chain: usize| self.chains[chain].iter().map(|&cell| loss(cell)).fold(f64::INFINITY, f64::min);
+        (1..self.chains.len()).fold(0, |best, chain| if least(chain) < least(best) { chain } else { best })
+    }
+
+    /// Judges what is there.
+    fn finish(
+        &self,
+        data: &Dataset,
+        shared: &Shared<'_>,
+        results: Results,
+        races: bool,
+        stop: Option<Stop>,
+        workers: &Workers,
+    ) -> Tuned {
+        let (splits, metric) = (&self.params.splits, &self.params.metric);
+        let out =
+            if races && stop.is_none() { race::out(&results.cells, splits) } else { vec![false; self.settings.len()] };
+        let mut cells: Vec<Cell> = Vec::with_capacity(self.settings.len());
+        for ((setting, folds), out) in self.settings.iter().zip(results.cells).zip(out) {
+            let is_solved = |fold: &Option<FoldResult>| fold.as_ref().is_some_and(|fold| fold.stop == Stop::Converged);
+            let state = match folds.iter().all(Option::is_some) {
+                false if out => State::Abandoned,
+                true if folds.iter().all(is_solved) => State::Exact,
+                _ => State::Unfinished,
+            };
+            cells.push(Cell {
+                setting: setting.clone(),
+                state,
+                folds,
+                mean: None,
+                se_folds: None,
+                se_rows: None,
+                behind: None,
+            });
+        }
+        for chain in &self.chains {
+            for pair in chain.windows(2) {
+                let is_same = cells[pair[1]].state == State::Exact
+                    && is_saturated(&cells[pair[0]])
+                    && is_copy(&cells[pair[0]], &cells[pair[1]]);
+                if is_same {
+                    let first = if let State::SameAs(first) = cells[pair[0]].state { first } else { pair[0] };
+                    cells[pair[1]].state = State::SameAs(first);
+                }
+            }
+        }
+        let verdict = judge(metric, &shared.truth, splits, &mut cells);
+        let complete = || cells.iter().filter(|cell| cell.mean.is_some() && !matches!(cell.state, State::SameAs(_)));
+        let losses = Losses::of_cells(metric, &shared.truth, splits, complete());
+        let honest = losses.and_then(|losses| honest(metric, &losses, self.params.seed, workers));
+        let warnings = self.warnings(data, shared, &cells, verdict.best, workers);
+        Tuned {
+            metric: metric.clone(),
+            grid: self.params.grid.clone(),
+            splits: splits.list().len(),
+            rows: data.rows(),
+            best: verdict.best,
+            one_se: verdict.one_se,
+            not_told_apart: verdict.not_told_apart,
+            honest,
+            counts: counts(&cells),
+            warnings,
+            stop: stop.unwrap_or(Stop::Converged),
+            cells,
+        }
+    }
+
+    /// What the user should know.
+    fn warnings(
+        &self,
+        data: &Dataset,
+        shared: &Shared<'_>,
+        cells: &[Cell],
+        best: Option<usize>,
+        workers: &Workers,
+    ) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let splits = &self.params.splits;
+        if let Some(setting) = best.map(|best| &cells[best].setting) {
+            for &(knob, value) in &setting.values {
+                let of_part = cells.iter().filter(|cell| cell.setting.part == setting.part);
+                let values: Vec<f64> = of_part.filter_map(|cell| cell.setting.value(knob)).collect();
+                let (least, most) = values.iter().fold((value, value), |(a, b), &v| (a.min(v), b.max(v)));
+                // A larger C that changes nothing lies beyond no border.
+                let goes_on = |cell: &Cell| matches!(cell.state, State::SameAs(_)) || is_saturated(cell);
+                let ends = knob == Knob::C && value == most && best.is_some_and(|best| goes_on(&cells[best]));
+                if least < most && (value == least || value == most) && !ends {
+                    warnings.push(Warning::Border { knob, value });
+                }
+            }
+        }
+        if let Truth::Classes(codes, count) = &shared.truth {
+            for class in 0..*count {
+                let rows = codes.iter().filter(|code| **code == Some(class as u32)).count();
+                if rows < splits.list().len() && splits.is_once() {
+                    warnings.push(Warning::FewRows { label: shared.classes[class].text().into(), rows });
+                }
+            }
+        }
+        let is_table = self.params.grid.parts.iter().any(|part| matches!(part.kernel, KernelParams::Precomputed));
+        if !is_table && data.matrix().entries() <= MOST_ENTRIES {
+            let rows = copies(data, splits);
+            if rows > 0 {
+                warnings.push(Warning::Copies { rows });
+            }
+        }
+        if let Some(groups) = data.groups() {
+            let is_split = |split: &super::Split| {
+                let kept: std::collections::HashSet<i64> = split.train.iter().map(|&row| groups[row]).collect();
+                split.test.iter().any(|&row| kept.contains(&groups[row]))
+            };
+            if splits.list().iter().any(is_split) {
+                warnings.push(Warning::Groups);
+            }
+        }
+        if !is_table
+            && self.params.training.scaling == ScalingKind::None
+            && let Some((_, _, ratio)) = range_ratio(data.matrix(), workers).filter(|found| found.2 > MOST_RANGE_RATIO)
+        {
+            warnings.push(Warning::Unscaled { ratio });
+        }
+        let unfinished = cells.iter().filter(|cell| cell.state == State::Unfinished && cell.is_complete());
+        let (count, gap) = unfinished.fold((0, None), |(count, worst): (usize, Option<f64>), cell| {
+            (count + 1, cell.gap().map_or(worst, |gap| Some(worst.map_or(gap, |worst| worst.max(gap)))))
+        });
+        if count > 0 {
+            warnings.push(Warning::Unfinished { cells: count, gap });
+        }
+        warnings
+    }
+}
+
+/// Whether all cells of a job are known in its split.
+fn is_known(results: &Results, job: &Job) -> bool {
+    job.cells.iter().all(|&cell| results.cells[cell][job.split].is_some())
+}
+
+/// Whether no coefficient of a kernel machine is at its bound in any split, so that a larger C changes nothing.
+fn is_saturated(cell: &Cell) -> bool {
+    cell.is_complete() && cell.folds.iter().flatten().all(|fold| fold.bounded == 0 && fold.support > 0)
+}
+
+/// Whether all splits of two cells have the same values to the bit.
+fn is_copy(one: &Cell, other: &Cell) -> bool {
+    one.folds.iter().flatten().zip(other.folds.iter().flatten()).all(|(one, other)| {
+        one.predicted == other.predicted && one.values == other.values && one.support == other.support
+    })
+}
+
+/// What the search tries, for messages.
+impl Search {
+    /// How many fits the grid and the splits come to, if nothing is shared or left out.
+    pub fn fits(&self) -> usize {
+        self.settings.len() * self.params.splits.list().len()
+    }
+
+    /// What was searched.
+    pub fn grid(&self) -> &Grid {
+        &self.params.grid
+    }
+}
