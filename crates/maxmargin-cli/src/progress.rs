@@ -42,6 +42,8 @@ pub(crate) struct Watch {
     last_words: Arc<Mutex<Option<LastWords>>>,
     impatient: bool,
     trace: Option<Trace>,
+    /// What is counted in the place of machines.
+    counts: Option<&'static str>,
 }
 
 /// A line that says how much of a file has been read, and how long the rest may take. Ctrl-C ends the program at once
@@ -132,6 +134,7 @@ impl Watch {
             last_words: Arc::default(),
             impatient: false,
             trace: None,
+            counts: None,
         }
     }
 
@@ -145,6 +148,12 @@ impl Watch {
     /// Tells the time left until this tolerance is reached.
     pub(crate) fn towards(mut self, tolerance: f64) -> Self {
         self.pace = Some(Pace::new(tolerance));
+        self
+    }
+
+    /// Says how many of what are done, in the place of machines and their iterations.
+    pub(crate) fn counting(mut self, what: &'static str) -> Self {
+        self.counts = Some(what);
         self
     }
 
@@ -183,6 +192,16 @@ impl Watch {
     fn draw(&self, progress: &Progress, elapsed: Duration) {
         let (machine, machines) = progress.machine;
         let mut text = String::new();
+        if let Some(what) = self.counts {
+            let seconds = elapsed.as_secs_f64();
+            text.push_str(&format!("{what} {} of {machines}  {seconds:.1} s", machine + 1));
+            if machine > 0 {
+                text.push_str(&format!(", {}", about(seconds * (machines - machine) as f64 / machine as f64)));
+            }
+            self.bar.set_message(text);
+            self.bar.tick();
+            return;
+        }
         if machines > 1 {
             text.push_str(&format!("machine {} of {machines}  ", machine + 1));
         }

@@ -9,6 +9,7 @@ mod generate;
 mod inspect;
 mod kernel;
 mod kernel_check;
+mod path;
 mod play;
 mod plot;
 mod predict;
@@ -16,6 +17,7 @@ mod project;
 mod reading;
 mod suspects;
 mod train;
+mod tune;
 mod values;
 mod verify;
 
@@ -31,6 +33,7 @@ pub(crate) use explain::Explain;
 pub(crate) use generate::Generate;
 pub(crate) use inspect::Inspect;
 pub(crate) use kernel_check::KernelCheck;
+pub(crate) use path::PathOfC;
 pub(crate) use play::Play;
 pub(crate) use plot::Plot;
 pub(crate) use predict::Predict;
@@ -38,7 +41,8 @@ pub(crate) use project::Project;
 pub(crate) use reading::Reading;
 pub(crate) use suspects::Suspects;
 pub(crate) use train::Train;
-pub(crate) use values::TaskKind;
+pub(crate) use tune::{Strategy, Tune};
+pub(crate) use values::{OrAuto, TaskKind};
 pub(crate) use verify::Verify;
 
 /// Support vector machines and kernel classifiers: exact, certified, fast.
@@ -51,6 +55,7 @@ pub(crate) use verify::Verify;
 Try it:
   maxmargin train iris                        train on an embedded data set, and draw it
   maxmargin train mine.csv --kernel rbf       train on your own file; the label is the last column
+  maxmargin tune mine.csv -o mine.mm          find C and gamma, and train with them
   maxmargin predict mine.mm new.csv           predict with the model
   maxmargin explain mine.mm new.csv --row 3   say why: the terms that decided, and how far the boundary is
   maxmargin verify mine.mm mine.csv           check the model's certificate from scratch
@@ -90,6 +95,9 @@ impl Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Train(Box<Train>),
+    Tune(Box<Tune>),
+    #[command(name = "path")]
+    PathOfC(PathOfC),
     Predict(Predict),
     Convert(Convert),
     ConvertModel(ConvertModel),

@@ -63,6 +63,14 @@ pub(crate) struct Train {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
+    /// Find C, gamma and the rest by cross validation first, as tune does with its usual grid, and train with the best. What tune has no use for is
+    /// refused; tune DATA -o MODEL has more to choose
+    #[arg(long, conflicts_with_all = [
+        "c", "c_over_n", "lambda", "hard", "no_penalty", "nu", "epsilon", "gamma", "sigma", "degree", "coef0", "norm", "multiclass",
+        "probabilities", "solver", "gap", "max_iterations", "batch", "averaged", "precision", "shrinkage", "threshold", "hidden",
+        "activation", "starts", "stream", "out_of_core", "cache", "checkpoint", "checkpoint_every", "resume", "warm_start",
+        "save_partial", "columns", "unlabelled", "test", "holdout", "targets", "plot", "plot_columns", "trace", "alphas", "strict"])]
+    pub(crate) tune: bool,
 
     /// What to find: classes, numbers (regression), or whether a row is like the others (one-class, or svdd: within a
     /// ball) [default: classification, unless the labels look like amounts]

@@ -8,12 +8,14 @@ mod explain;
 mod generate;
 mod inspect;
 mod kernel_check;
+mod path;
 mod play;
 mod plot;
 mod predict;
 mod project;
 mod suspects;
 mod train;
+mod tune;
 mod verify;
 
 use crate::arguments::{Arguments, Command};
@@ -27,6 +29,8 @@ use crate::failure::Failure;
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         Command::Train(arguments) => train::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments),
+        Command::PathOfC(arguments) => path::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
         Command::ConvertModel(arguments) => convert_model::run(arguments),

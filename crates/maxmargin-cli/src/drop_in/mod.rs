@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `svm-train` | `maxmargin svm-train` | [`svm_train`] |
 //! | `svm-predict` | `maxmargin svm-predict` | [`svm_predict`] |
+//! | `svm-grid` | `maxmargin svm-grid` | [`svm_grid`], their `grid.py` |
 //! | `svm-scale` | `maxmargin svm-scale` | [`svm_scale`] |
 //! | `train`, `liblinear-train` | `maxmargin liblinear-train` | [`linear_train`] |
 //! | `predict`, `liblinear-predict` | `maxmargin liblinear-predict` | [`linear_predict`] |
@@ -21,6 +22,7 @@ mod linear_train;
 mod options;
 mod order;
 mod scores;
+mod svm_grid;
 mod svm_predict;
 mod svm_scale;
 mod svm_train;
@@ -36,15 +38,17 @@ pub(crate) enum Program {
     SvmTrain,
     SvmPredict,
     SvmScale,
+    SvmGrid,
     LinearTrain,
     LinearPredict,
 }
 
 /// The names that are names of commands of ours, too; those may only be the name of the program.
-const COMMANDS: [(&str, Program); 5] = [
+const COMMANDS: [(&str, Program); 6] = [
     ("svm-train", Program::SvmTrain),
     ("svm-predict", Program::SvmPredict),
     ("svm-scale", Program::SvmScale),
+    ("svm-grid", Program::SvmGrid),
     ("liblinear-train", Program::LinearTrain),
     ("liblinear-predict", Program::LinearPredict),
 ];
@@ -68,6 +72,7 @@ pub(crate) fn run(program: Program, arguments: &[String]) -> ExitCode {
         Program::SvmTrain => svm_train::run(arguments),
         Program::SvmPredict => svm_predict::run(arguments),
         Program::SvmScale => svm_scale::run(arguments),
+        Program::SvmGrid => svm_grid::run(arguments),
         Program::LinearTrain => linear_train::run(arguments),
         Program::LinearPredict => linear_predict::run(arguments),
     };

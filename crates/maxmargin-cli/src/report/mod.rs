@@ -7,6 +7,7 @@ pub(crate) mod model;
 pub(crate) mod score;
 pub(crate) mod suspects;
 pub(crate) mod training;
+pub(crate) mod tuning;
 
 use serde::Serialize;
 

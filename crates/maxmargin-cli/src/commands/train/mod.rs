@@ -19,14 +19,23 @@ mod out_of_core;
 mod plan;
 mod stream;
 
-use crate::arguments::Train;
+use crate::arguments::{Train, Tune};
 use crate::exit::ExitCode;
 use crate::failure::Failure;
+use crate::input::Origin;
+use crate::output::Words;
 use mode::Mode;
 pub(super) use plan::check_share;
 
 /// Trains a model.
 pub(super) fn run(arguments: &Train) -> Result<ExitCode, Failure> {
+    if arguments.tune {
+        let output = match &arguments.output {
+            Some(path) => path.clone(),
+            None => plan::model_of(&Origin::new(&arguments.data, Words { quiet: true })?),
+        };
+        return super::tune::run(&Tune::before(arguments, output));
+    }
     let mode = mode::choose(arguments)?;
     let mut plan = plan::Plan::new(arguments, &mode)?;
     match mode {

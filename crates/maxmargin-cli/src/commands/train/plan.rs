@@ -88,7 +88,7 @@ impl<'a> Plan<'a> {
             read = kept_apart;
         }
         read.extend(arguments.resume.as_deref());
-        let model = arguments.output.clone().unwrap_or_else(|| with_extension(&origin.stem(), "mm"));
+        let model = arguments.output.clone().unwrap_or_else(|| model_of(&origin));
         let model = Target::new(&model, &read)?;
         let picture = if matches!(mode, Mode::Memory) { picture(arguments, &origin, &read)? } else { None };
         let trace = arguments.trace.as_deref().map(|path| Target::new(path, &read)).transpose()?;
@@ -274,6 +274,11 @@ fn seconds(name: &'static str, value: f64) -> Result<Duration, Failure> {
         Ok(limit) if value > 0.0 => Ok(limit),
         _ => Err(maxmargin::Error::parameter(name, value, "a number of seconds above 0").into()),
     }
+}
+
+/// The model of data, where no name is given.
+pub(super) fn model_of(origin: &Origin) -> PathBuf {
+    with_extension(&origin.stem(), "mm")
 }
 
 /// `stem.mm`, whatever points the stem holds.
