@@ -9,8 +9,19 @@ use crate::failure::Failure;
 use crate::python::{environment, pip};
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 10] =
-    ["kernel", "formulations", "linear", "commands", "python", "small", "reading", "growth", "memory", "out-of-core"];
+const BENCHMARKS: [&str; 11] = [
+    "kernel",
+    "formulations",
+    "linear",
+    "commands",
+    "python",
+    "small",
+    "reading",
+    "growth",
+    "memory",
+    "out-of-core",
+    "tuning",
+];
 /// Those that measure the Python package.
 const OF_THE_PACKAGE: [&str; 2] = ["python", "small"];
 
