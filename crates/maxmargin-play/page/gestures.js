@@ -5,8 +5,8 @@ import { scales } from "./plane.js";
 /**
  * @typedef {import("./engine.js").Result} Result
  * @typedef {{
- *   erases: () => boolean, result: () => Result|null, add: (at: [number, number], brushes: boolean) => void, move: (row: number, at: [number, number], done: boolean) => void,
- *   erase: (rows: Set<number>, done: boolean) => void, hover: (row: number|null, place: [number, number]|null) => void,
+ *   erases: () => boolean, result: () => Result|null, add: (at: [number, number], brushes: boolean) => void, move: (row: number, at: [number, number]) => void, done: () => void,
+ *   erase: (rows: Set<number>) => void, hover: (row: number|null, place: [number, number]|null) => void,
  *   select: (row: number|null) => void, brush: (circle: [number, number, number]|null) => void, key: (event: KeyboardEvent) => boolean
  * }} Hands
  */
@@ -61,7 +61,7 @@ export function listen(canvas, hands) {
     if (event.button === 2 || event.altKey || hands.erases()) {
       hold = { kind: "erase", row: -1, from: at, moved: false };
       const rows = under(at);
-      if (rows.size > 0) hands.erase(rows, false);
+      if (rows.size > 0) hands.erase(rows);
       hands.brush([...at, ERASER]);
       return;
     }
@@ -89,22 +89,20 @@ export function listen(canvas, hands) {
     }
     if (hold.kind === "erase") {
       const rows = under(at);
-      if (rows.size > 0) hands.erase(rows, false);
+      if (rows.size > 0) hands.erase(rows);
       hands.brush([...at, ERASER]);
-    } else if (hold.kind === "drag" && hold.moved && target) hands.move(hold.row, target, false);
+    } else if (hold.kind === "drag" && hold.moved && target) hands.move(hold.row, target);
   });
   const end = (/** @type {PointerEvent} */ event) => {
     if (!hold) return;
     const target = inData(place(event));
     if (hold.kind === "new" && event.type === "pointerup" && target) hands.add(target, false);
     if (hold.kind === "drag") {
-      if (hold.moved && target) hands.move(hold.row, target, true);
+      if (hold.moved && target) hands.move(hold.row, target);
       else hands.select(hold.row);
     }
-    if (hold.kind === "erase") {
-      hands.erase(new Set(), true);
-      hands.brush(null);
-    }
+    if (hold.kind === "erase") hands.brush(null);
+    hands.done();
     hold = null;
   };
   canvas.addEventListener("pointerup", end);

@@ -68,7 +68,8 @@ function change(action, kind = "") {
   const next = action(state);
   if (next === state) return;
   const now = performance.now();
-  const joins = kind !== "" && kind === lastChange.kind && now - lastChange.at < 700;
+  // A gesture is undone as a whole, however long it takes; its end begins a new change.
+  const joins = kind !== "" && kind === lastChange.kind && (["drag", "erase", "brush"].includes(kind) || now - lastChange.at < 700);
   if (!joins) {
     past.push(state);
     if (past.length > UNDO) past.shift();
@@ -517,14 +518,9 @@ for (const side of /** @type {('a'|'b')[]} */ (["a", "b"])) {
       edit((data) => added(data, at, tool.brush), brushes ? "brush" : "");
       look.selected = null;
     },
-    move: (row, at, done) => {
-      edit((data) => moved(data, row, at), "drag");
-      if (done) lastChange = { kind: "", at: 0 };
-    },
-    erase: (rows, done) => {
-      if (rows.size > 0) edit((data) => erased(data, rows), "erase");
-      if (done) lastChange = { kind: "", at: 0 };
-    },
+    move: (row, at) => edit((data) => moved(data, row, at), "drag"),
+    erase: (rows) => edit((data) => erased(data, rows), "erase"),
+    done: () => (lastChange = { kind: "", at: 0 }),
     hover: (row, place) => {
       look.hover = row;
       look.crosshair = state.compare ? place : null;
@@ -578,7 +574,7 @@ function onPlaneKey(event, canvas) {
     case "Enter": edit((data) => added(data, middle(), tool.brush), ""); return true;
     case "n": case "N": selectRow(((selected ?? -1) + 1) % Math.max(1, result.count)); return true;
     case "p": case "P": selectRow(((selected ?? 0) + result.count - 1) % Math.max(1, result.count)); return true;
-    case "m": case "M": if (selected !== null) edit((data) => moved(data, selected, middle()), "drag"); return true;
+    case "m": case "M": if (selected !== null) edit((data) => moved(data, selected, middle()), ""); return true;
     case "Delete": case "Backspace":
       if (selected !== null) {
         look.selected = null;

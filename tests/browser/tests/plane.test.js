@@ -183,3 +183,62 @@ test("five thousand points are drawn and fitted", async () => {
   clean(page);
   await page.close();
 });
+
+test("Shift and drag paint, the eraser erases, and each is undone as a whole", async () => {
+  const page = await browser.page(server.url);
+  const [from, to] = [await at(page, [0.4, 4.4]), await at(page, [2.4, 4.4])];
+  await page.keyboard.down("Shift");
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 12 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await settled(page);
+  const painted = await page.evaluate(() => window.playground.result.count);
+  assert.ok(painted >= 26, `${painted} points`);
+  await page.getByRole("radio", { name: "erase" }).click();
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 12 });
+  await page.mouse.up();
+  await settled(page);
+  assert.equal(await page.evaluate(() => window.playground.result.count), 18);
+  await page.keyboard.press("Control+z");
+  await settled(page);
+  assert.equal(await page.evaluate(() => window.playground.result.count), painted);
+  await page.keyboard.press("Control+z");
+  await settled(page);
+  assert.equal(await page.evaluate(() => window.playground.toHash()), "v=1&d=e2");
+  clean(page);
+  await page.close();
+});
+
+test("where there is no model none is shown, and the reason stands in its place", async () => {
+  const page = await browser.page(server.url);
+  await page.locator("#hard").check();
+  await page.waitForFunction(() => /hulls|separate|meet/.test(document.querySelector("#blank")?.textContent ?? ""));
+  const fill = await colour(page, [0.2, 0.5]);
+  assert.ok(brightness(fill) > 235, `no region is drawn: ${fill}`);
+  await page.locator("#hard").uncheck();
+  await settled(page);
+  assert.equal(await page.locator("#blank").count(), 0);
+  await page.locator("#clear").click();
+  await page.waitForFunction(() => /two classes/.test(document.querySelector("#blank")?.textContent ?? ""));
+  await page.keyboard.press("Control+z");
+  await settled(page);
+  assert.deepEqual(page.faults.filter((fault) => !/400/.test(fault)), []);
+  await page.close();
+});
+
+test("the plane stands alone when it is presented", async () => {
+  const page = await browser.page(server.url);
+  const before = (await page.locator("#plane-a").boundingBox()).width;
+  await page.locator("#present").click();
+  await painted(page);
+  assert.equal(await page.locator(".rail").isVisible(), false);
+  assert.ok((await page.locator("#plane-a").boundingBox()).width > 1.3 * before);
+  await page.locator("#present").click();
+  assert.equal(await page.locator(".rail").isVisible(), true);
+  clean(page);
+  await page.close();
+});
