@@ -1,7 +1,7 @@
 """A grid of C and gamma by cross validation: `maxmargin tune` beside GridSearchCV on scikit-learn and on intelex. See README.md.
 
-The same folds and the same grid on each side, interleaved, two processes or threads each. Ours is the whole command, reading the file included;
-theirs is `fit` alone. `--separate` adds what our own fits take one by one: its ratio to the search is the sharing factor.
+The same folds and the same grid on each side, interleaved, two processes or threads each. Ours is the whole command, reading the file
+included; theirs is `fit` alone. `--separate` adds what our own fits take one by one: its ratio to the search is the sharing factor.
 """
 
 from __future__ import annotations
@@ -61,15 +61,40 @@ def folds_of(labels: np.ndarray) -> np.ndarray:
 
 def ours(program: str, file: Path, more: list[str]) -> dict:
     grid = "C=" + ",".join(map(repr, COSTS.tolist())) + ",gamma=" + ",".join(map(repr, GAMMAS.tolist()))
-    command = [program, "tune", str(file), "--fold-column", "fold", "--scale", "none", "--task", "classification"]
-    command += ["--kernel", "rbf", "--grid", grid, "--json", "--quiet", "--threads", "2", *more]
+    command = [
+        program,
+        "tune",
+        str(file),
+        "--fold-column",
+        "fold",
+        "--scale",
+        "none",
+        "--task",
+        "classification",
+    ]
+    command += [
+        "--kernel",
+        "rbf",
+        "--grid",
+        grid,
+        "--json",
+        "--quiet",
+        "--threads",
+        "2",
+        *more,
+    ]
     started = time.perf_counter()
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seconds = time.perf_counter() - started
     found = json.loads(done.stdout)
     cells = found["cells"]
     scores = [[cell["params"]["C"], cell["params"]["gamma"], cell["mean"], cell["state"]] for cell in cells]
-    return {"seconds": seconds, "counts": found["counts"], "best": found["best"], "scores": scores}
+    return {
+        "seconds": seconds,
+        "counts": found["counts"],
+        "best": found["best"],
+        "scores": scores,
+    }
 
 
 def theirs(side: str, file: Path) -> dict:
@@ -87,12 +112,22 @@ def child(side: str, file: str) -> None:
     from sklearn.svm import SVC
 
     table = np.loadtxt(file, delimiter=",", skiprows=1)
-    rows, fold, labels = np.ascontiguousarray(table[:, :-2]), table[:, -2].astype(int), table[:, -1]
+    rows, fold, labels = (
+        np.ascontiguousarray(table[:, :-2]),
+        table[:, -2].astype(int),
+        table[:, -1],
+    )
     best = None
     # intelex uses threads of its own: the better of two processes and of two threads.
     for jobs in (2, 1) if side == "intelex" else (2,):
         grid = {"C": COSTS.tolist(), "gamma": GAMMAS.tolist()}
-        search = GridSearchCV(SVC(cache_size=500), grid, cv=PredefinedSplit(fold), n_jobs=jobs, refit=False)
+        search = GridSearchCV(
+            SVC(cache_size=500),
+            grid,
+            cv=PredefinedSplit(fold),
+            n_jobs=jobs,
+            refit=False,
+        )
         started = time.perf_counter()
         search.fit(rows, labels)
         seconds = time.perf_counter() - started
@@ -122,9 +157,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="cargo xtask bench tuning", description=__doc__)
     parser.add_argument("--maxmargin", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="where the data sets are")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="the JSON to write [default: in bench/results]")
-    parser.add_argument("--sets", metavar="NAMES", help=f"such as usps,a9a-5000 [default: {','.join(SETS)}]")
-    parser.add_argument("--sides", metavar="NAMES", default=",".join(SIDES), help="[default: %(default)s]")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="the JSON to write [default: in bench/results]",
+    )
+    parser.add_argument(
+        "--sets",
+        metavar="NAMES",
+        help=f"such as usps,a9a-5000 [default: {','.join(SETS)}]",
+    )
+    parser.add_argument(
+        "--sides",
+        metavar="NAMES",
+        default=",".join(SIDES),
+        help="[default: %(default)s]",
+    )
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="[default: 1]")
     parser.add_argument("--separate", action="store_true", help="measure our own separate fits, too")
     parser.add_argument("--quick", action="store_true", help="covtype-1000 alone, and nothing is kept")
@@ -134,7 +183,12 @@ def main() -> None:
     if unknown:
         raise Failure(f"there is no set {unknown[0]!r}", "the sets are " + ", ".join(SETS))
     folder = data_folder(arguments.data) if arguments.data else DEFAULT_DATA
-    settings = {"costs": COSTS.tolist(), "gammas": GAMMAS.tolist(), "folds": FOLDS, "rounds": arguments.rounds}
+    settings = {
+        "costs": COSTS.tolist(),
+        "gammas": GAMMAS.tolist(),
+        "folds": FOLDS,
+        "rounds": arguments.rounds,
+    }
     record = begin("tuning", settings, arguments.out, arguments.quick, False)
     for name in names:
         rows, labels = rows_of(name, folder)
@@ -154,10 +208,20 @@ def main() -> None:
                         found["ours"] = compare(own, found) if own else None
                     kept = {key: value for key, value in found.items() if key != "scores"}
                     record.add({"set": name, "method": side, "round": turn, **kept})
-                    print(f"{name:>14} {side:<8} {found['seconds']:9.2f} s  {found.get('ours') or found.get('counts')}", flush=True)
+                    print(
+                        f"{name:>14} {side:<8} {found['seconds']:9.2f} s  {found.get('ours') or found.get('counts')}",
+                        flush=True,
+                    )
                 if arguments.separate:
                     found = ours(arguments.maxmargin, file, ["--strategy", "separate"])
-                    record.add({"set": name, "method": "separate", "round": turn, "seconds": found["seconds"]})
+                    record.add(
+                        {
+                            "set": name,
+                            "method": "separate",
+                            "round": turn,
+                            "seconds": found["seconds"],
+                        }
+                    )
                     print(f"{name:>14} separate {found['seconds']:9.2f} s", flush=True)
     print(f"written: {record.path}")
 
