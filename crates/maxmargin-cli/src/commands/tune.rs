@@ -146,7 +146,8 @@ fn fit(
         maxmargin::tuning::Choose::Best => tuned.best,
         maxmargin::tuning::Choose::OneSe => tuned.one_se,
     };
-    let Some(training) = place.and_then(|place| search.training(place)) else { return Ok(None) };
+    let is_done = |place: &usize| tuned.cells[*place].mean.is_some();
+    let Some(training) = place.filter(is_done).and_then(|place| search.training(place)) else { return Ok(None) };
     let mut watch = Watch::new(None, arguments.quiet);
     let model = interrupt::during(Phase::Solving, || training.fit(data, workers, &mut watch));
     watch.finish();

@@ -40,7 +40,7 @@ pub(crate) fn words(tuned: &Tuned, choose: Choose, what: &str, seconds: f64, mod
             "honest",
             &format!("{score}{unit} [{low}, {high}]: what the model that such a search chooses is worth{naive}"),
         );
-    } else if tuned.best.is_some() {
+    } else if tuned.chosen(Choose::Best).is_some_and(|best| best.mean.is_some()) {
         let name = tuned.metric.name();
         page.line("honest", &format!("not known: {name} is no mean over rows, and the best of many is too good"));
     }
@@ -95,8 +95,17 @@ pub(crate) fn setting(tuned: &Tuned, setting: &Setting) -> String {
 /// The parameters, the score and the support vectors of a cell.
 fn line(tuned: &Tuned, cell: &Cell) -> String {
     let mut text = setting(tuned, &cell.setting);
+    let scores: Vec<f64> = cell.folds.iter().flatten().filter_map(|fold| fold.score).collect();
     if let Some(mean) = cell.mean {
         text.push_str(&format!("   {}", shown(&tuned.metric, mean)));
+    } else if !scores.is_empty() {
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        text.push_str(&format!(
+            "   {} so far, in {} of {}",
+            shown(&tuned.metric, mean),
+            scores.len(),
+            counted(tuned.splits, "split")
+        ));
     }
     if let Some(se) = cell.se_rows.or(cell.se_folds) {
         text.push_str(&format!(" +- {}", value(&tuned.metric, se, 2)));

@@ -169,7 +169,7 @@ pub(super) fn judge(metric: &Metric, truth: &Truth, splits: &Splits, cells: &mut
             best = Some(place);
         }
     }
-    let Some(best) = best else { return Verdict::default() };
+    let Some(best) = best else { return Verdict { best: best_so_far(sign, cells), ..Verdict::default() } };
     let own = losses_of_rows(metric, truth, splits, &cells[best]);
     let winner: Vec<f64> = cells[best].folds.iter().flatten().filter_map(|fold| fold.score).collect();
     for place in 0..cells.len() {
@@ -200,6 +200,20 @@ pub(super) fn judge(metric: &Metric, truth: &Truth, splits: &Splits, cells: &mut
     }
     let not_told_apart = (0..cells.len()).filter(|&place| within(place, NOT_TOLD_APART)).collect();
     Verdict { best: Some(best), one_se: Some(one_se), not_told_apart }
+}
+
+/// Where no cell is done: the best mean of those with the most splits. `None` where no split is done.
+fn best_so_far(sign: f64, cells: &[Cell]) -> Option<usize> {
+    let key = |place: &usize| {
+        let scores: Vec<f64> = cells[*place].folds.iter().flatten().filter_map(|fold| fold.score).collect();
+        (!scores.is_empty()).then(|| (scores.len(), sign * scores.iter().sum::<f64>() / scores.len() as f64))
+    };
+    let better = |best: Option<usize>, place: usize| match (best.and_then(|best| key(&best)), key(&place)) {
+        (Some(own), Some(other)) if other > own => Some(place),
+        (None, Some(_)) => Some(place),
+        _ => best,
+    };
+    (0..cells.len()).fold(None, better)
 }
 
 /// How many cells came to their numbers in which way.

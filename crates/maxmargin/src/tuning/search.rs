@@ -270,6 +270,9 @@ impl Search {
     /// The search in words that the same search always has.
     fn text(&self) -> String {
         let SearchParams { training, grid, splits, metric, abandon, tables, .. } = &self.params;
+        // A budget of memory that follows what is free must not make another search.
+        let mut training = training.clone();
+        training.settings.memory = 0;
         let text = format!("{training:?} {grid:?} {splits:?} {} {abandon} {tables}", metric.name());
         blake3::hash(text.as_bytes()).to_hex().to_string()
     }

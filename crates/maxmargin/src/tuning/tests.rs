@@ -121,6 +121,33 @@ fn an_interrupted_search_goes_on_to_the_same_bits() {
 }
 
 #[test]
+fn another_budget_of_memory_is_no_other_search_and_a_break_has_a_best_so_far() {
+    let data = generate("moons", 80, 2).unwrap();
+    let own = params(&data, "C=0.1,10,gamma=0.1,1");
+    let mut polls = 0;
+    let mut kept = Results::default();
+    let mut count = |_: Progress| {
+        polls += 1;
+        ControlFlow::Continue(())
+    };
+    own.clone().check().unwrap().run(&data, &Workers::none(), &mut count).unwrap();
+    let mut left = polls / 4;
+    let mut control = |_: Progress| {
+        left -= 1;
+        if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(Stop::Interrupted) }
+    };
+    let search = own.clone().check().unwrap();
+    let mut keep = |results: &Results, _: bool| kept = results.clone();
+    let broken = search.run_from(&data, Results::default(), &Workers::none(), &mut control, &mut keep).unwrap();
+    assert_eq!(broken.stop, Stop::Interrupted);
+    assert!(broken.best.is_some() && broken.cells.iter().all(|cell| cell.mean.is_none()), "{:?}", broken.best);
+    let mut more = own;
+    more.training.settings.memory /= 2;
+    let rest = more.check().unwrap().run_from(&data, kept, &Workers::none(), &mut Unattended, &mut |_, _| {});
+    assert_eq!(rest.unwrap().stop, Stop::Converged);
+}
+
+#[test]
 fn numbers_are_searched_too() {
     let data = Dataset::new(
         crate::data::Matrix::dense(60, 1, (0..60).map(|k| f64::from(k) / 10.0).collect::<Vec<_>>()).unwrap(),

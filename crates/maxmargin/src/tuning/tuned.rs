@@ -256,7 +256,8 @@ pub struct Tuned {
     pub splits: usize,
     /// How many rows the data has.
     pub rows: usize,
-    /// The cell with the best mean score; `None` where no cell is complete.
+    /// The cell with the best mean score. Where the search was broken off before a cell was complete, the best of those with the most splits; `None`
+    /// where there is none.
     pub best: Option<usize>,
     /// The one-SE choice: the fewest support vectors among cells that are behind the best by one standard error of the difference at most.
     pub one_se: Option<usize>,
