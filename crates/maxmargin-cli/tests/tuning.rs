@@ -100,7 +100,7 @@ fn mistakes_are_named_with_a_way_out() {
         ("tune iris --folds 500", "folds is 500"),
         ("tune iris --repeats 0", "repeats is 0"),
         ("tune iris --metric r2", "is not for classes"),
-        ("tune iris --max-time 0", "--max-time is 0"),
+        ("tune iris --max-time 0", "max-time is 0"),
         ("tune iris --groups nothing", "nothing"),
         ("tune iris --checkpoint there", "already"),
         ("tune iris --resume there", "is no checkpoint of tune"),
@@ -128,8 +128,7 @@ fn a_search_that_is_out_of_time_goes_on_from_its_checkpoint_to_the_same_numbers(
     if folder.path().join("kept").is_file() {
         let rest = json(folder.path(), &format!("tune m.csv {axes} --resume kept --checkpoint kept"));
         assert_eq!(rest, whole);
-        let other = run(folder.path(), "tune moons --grid C=1,gamma=1 --resume kept");
-        assert!(other.code == Some(2) || !folder.path().join("kept").exists(), "{}", other.stderr);
+        assert!(!folder.path().join("kept").exists(), "a search that is done needs no checkpoint");
     }
 }
 

@@ -125,8 +125,8 @@ pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
             _ => "; --checkpoint makes it possible to go on".into(),
         };
         output::say(&format!("{why}: the best so far is shown{go_on}"));
-    } else if let Some(target) = kept.target.filter(|_| kept.written) {
-        // What was kept has done its work.
+    } else if let Some(target) = kept.target.filter(|target| target.path().is_file()) {
+        // What was kept has done its work. A file that was there before was that of this search, which went on.
         let _ = std::fs::remove_file(target.path());
     }
     Ok(if interrupt::asked() { ExitCode::Interrupted } else { ExitCode::Done })

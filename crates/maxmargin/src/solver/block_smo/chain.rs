@@ -333,6 +333,7 @@ impl<'a, T: Real> Chain<'a, T> {
         let value = |k: usize| self.values[if self.is_whole { k } else { rows[k] }];
         let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
         let (mut sum, mut square, mut support, mut bounded) = (0.0, 0.0, 0, 0);
+        let (mut of_free, mut free) = (0.0, 0.0);
         for k in 0..rows.len() {
             let (c, v, bound) = (self.coefficients[k], value(k), self.bound(k));
             let (is_bounded, is_positive) = (c.abs() >= bound, signs[k] > 0.0);
@@ -342,13 +343,18 @@ impl<'a, T: Real> Chain<'a, T> {
             if if is_positive { c != 0.0 } else { !is_bounded } {
                 bottom = bottom.min(v);
             }
+            if c != 0.0 && !is_bounded {
+                (of_free, free) = (of_free + v, free + 1.0);
+            }
             sum += c.abs();
             square += c * (signs[k] - v);
             support += usize::from(c != 0.0);
             bounded += usize::from(is_bounded);
         }
+        // As (D.3): the mean over the free coefficients, else the middle of what the others allow.
         let bias = match (has_bias, top.is_finite(), bottom.is_finite()) {
             (false, ..) | (true, false, false) => 0.0,
+            _ if free > 0.0 => of_free / free,
             (true, true, true) => 0.5 * (top + bottom),
             (true, true, false) => top,
             (true, false, true) => bottom,
