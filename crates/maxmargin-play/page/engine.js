@@ -48,6 +48,7 @@ export function problem(state, method) {
   if (method === "svm") {
     Object.assign(model, { loss: state.loss, bias: state.bias, solver: isLarge ? null : state.solver, tolerance: isLarge ? 1e-3 : 1e-6 });
   }
+  if (method === "logistic") model.tolerance = 1e-10; // smooth, so that Newton's method has these digits for nothing
   if (method === "mlp") model.hidden = state.hidden;
   if (state.positive !== null) model.positive = state.positive;
   const [x0, x1, y0, y1] = data.kind === "points" ? data.range : [];

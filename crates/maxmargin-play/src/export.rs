@@ -1,12 +1,14 @@
 //! What leaves the page: pictures, tables, models, and programs that make the same model.
 
+use maxmargin::data::Label;
 use maxmargin::error::quoted;
-use maxmargin::{Dataset, Workers};
+use maxmargin::{Bias, Dataset, Workers};
 use maxmargin_plot::{Format, PlotOptions, decision_plot};
 use serde::Deserialize;
 
 use crate::error::Error;
 use crate::fit::Fitted;
+use crate::problem::SWEEPS;
 use crate::request::{KernelName, KernelRequest, LossName, Method, ModelRequest};
 use crate::rows;
 
@@ -179,25 +181,30 @@ fn python(model: &ModelRequest, data: &Dataset) -> Result<String, Error> {
     };
     let tolerance = params.settings.tolerance.map_or_else(String::new, |tolerance| format!(", tol={tolerance:e}"));
     let solver = params.solver.map_or_else(String::new, |solver| format!(", solver=\"{}\"", solver.name()));
-    let refuse = |what: &str, help: &str| Err(Error::new(what, help));
+    let refuse = |what: &str| Err(Error::new(what, "use the command line, which trains every model of the page"));
+    let is_binary = model.positive.is_some() || data.labels()?.classes().len() == 2;
     let class = match model.method {
-        Method::Svm if model.loss == LossName::Hinge && params.bias == maxmargin::Bias::Explicit => {
+        Method::Svm if model.loss == LossName::Hinge && params.bias == Bias::Explicit => {
             format!("SVC(C={c}, {}{solver}{tolerance})", of_kernel(&model.kernel))
         }
-        Method::Svm if model.kernel.name == KernelName::Linear && params.bias != maxmargin::Bias::None => {
+        Method::Svm if model.kernel.name == KernelName::Linear && is_binary && model.c.is_some() => {
             let loss = if model.loss == LossName::Hinge { "hinge" } else { "squared_hinge" };
-            let intercept = if params.bias == maxmargin::Bias::Folded { "folded" } else { "explicit" };
-            return refuse(
-                &format!("the Python program has no {loss} loss with an {intercept} bias yet"),
-                "use the command line, or choose hinge loss and an explicit bias",
-            );
+            let intercept = match params.bias {
+                Bias::Explicit => "intercept_scaling=None",
+                Bias::Folded => "intercept_scaling=1",
+                Bias::None => "fit_intercept=False",
+            };
+            format!("LinearSVC(C={c}, loss=\"{loss}\", {intercept}{solver}{tolerance})")
         }
-        Method::Svm => return refuse("SVC has hinge loss and an explicit bias", "use the command line"),
+        Method::Svm => {
+            return refuse("a class for this loss and this offset with a kernel is not in the Python package");
+        }
         Method::Logistic => format!("LogisticRegression(C={c}{tolerance})"),
-        Method::Lda => "LinearDiscriminantAnalysis()".into(),
-        Method::Perceptron => "Perceptron(max_iter=500)".into(),
-        Method::KernelPerceptron => format!("KernelPerceptron({}, max_iter=500)", of_kernel(&model.kernel)),
-        Method::Mlp => return refuse("the Python package has no network", "use the command line"),
+        Method::Lda => return refuse("LinearDiscriminantAnalysis of Python places its threshold in another way"),
+        // A pass in the order of the rows, until one has no mistake: that of the page.
+        Method::Perceptron => format!("Perceptron(max_iter={SWEEPS}, tol=None, shuffle=False)"),
+        Method::KernelPerceptron => format!("KernelPerceptron({}, max_iter={SWEEPS})", of_kernel(&model.kernel)),
+        Method::Mlp => return refuse("the Python package has no network"),
     };
     let labels = data.labels()?;
     let positive = model.positive.as_deref();
@@ -207,14 +214,21 @@ fn python(model: &ModelRequest, data: &Dataset) -> Result<String, Error> {
         let x = data.matrix().row(row);
         text += &format!("    [{:?}, {:?}],\n", x[0], x[1]);
     }
+    // Numbers are sorted as numbers on both sides; as texts "+1" would come before "-1".
+    let number = |label: &Label| label.number().filter(|number| number.is_finite());
+    let all_numbers = labels.classes().iter().all(|label| number(label).is_some());
+    let written = |label: &Label| match number(label) {
+        Some(number) if all_numbers => format!("{number:?}"),
+        _ => quoted(label.text()),
+    };
     text += "])\ny = np.array([\n";
     for row in 0..data.rows() {
-        text += &format!("    {},\n", quoted(labels.get(row).text()));
+        text += &format!("    {},\n", written(labels.get(row)));
     }
     text += "])\n";
     if let Some(positive) = positive {
         // Sorted, the rest comes first, as in the command line.
-        let positive = quoted(positive);
+        let positive = written(&Label::new(positive));
         text += &format!("y = np.where(y == {positive}, 1, 0)  # {positive} against the rest\n");
     }
     text += &format!("\nmodel = maxmargin.{class}.fit(X, y)\n");

@@ -12,7 +12,7 @@ use crate::request::{KernelName, KernelRequest, LossName, Method, ModelRequest};
 /// The most bytes that caches of a fit may take.
 const MEMORY: u64 = 256 << 20;
 /// Sweeps of a perceptron, which on points that no line separates never comes to rest.
-const SWEEPS: u64 = 500;
+pub(crate) const SWEEPS: u64 = 500;
 /// The units of a network's hidden layer.
 const HIDDEN: usize = 8;
 
