@@ -261,3 +261,66 @@ fn what_is_written_for_libsvm_its_programs_can_read() {
     assert!(sparse.contains("#nonzeros/#features = ") && !sparse.contains("nSV"), "{sparse}");
     assert!(done(at, "liblinear-train -s 2 iris.svm").stdout.contains("nSV = "));
 }
+
+#[test]
+fn a_table_with_columns_of_zeros_is_a_table_all_the_same() {
+    let folder = tempdir().unwrap();
+    let at = folder.path();
+    // Six columns of counts, most of them 0: fewer than half of the cells are not.
+    let row = |row: usize| {
+        let counts: Vec<String> = (0..6).map(|column| if row % 6 == column { "3" } else { "0" }.to_string()).collect();
+        format!("{},{}.5,{}\n", counts.join(","), row % 9, if row % 6 < 3 { "a" } else { "b" })
+    };
+    let head = "c1,c2,c3,c4,c5,c6,x,kind\n";
+    fs::write(at.join("counts.csv"), head.to_string() + &(0..120).map(row).collect::<String>()).unwrap();
+    let told = done(at, "train counts.csv").stdout;
+    assert!(told.contains("choice      kernel and scaling: a table of full columns"), "{told}");
+}
+
+#[test]
+fn doctor_says_what_train_will_refuse() {
+    let folder = tempdir().unwrap();
+    let at = folder.path();
+    fs::write(at.join("a.csv"), (0..100).map(|row| format!("{row},{},{}\n", row % 3, row * 7)).collect::<String>())
+        .unwrap();
+    let told = done(at, "doctor a.csv").stdout;
+    assert!(told.contains("it does not train as it is: the labels are 100 different numbers in 100 rows"), "{told}");
+    assert_eq!(run(at, "train a.csv").code, Some(2));
+    let told = done(at, "doctor a.csv --task regression").stdout;
+    assert!(!told.contains("does not train"), "{told}");
+    // A few fractions are amounts, too.
+    let amount = |row: usize| format!("{},{},{}\n", row, row % 3, 1.5 * (row % 15) as f64);
+    fs::write(at.join("b.csv"), (0..100).map(amount).collect::<String>()).unwrap();
+    assert!(run(at, "train b.csv").stderr.contains("15 different numbers in 100 rows: amounts"));
+}
+
+#[test]
+fn doctor_asks_for_no_scaling_that_train_does_by_itself() {
+    let folder = tempdir().unwrap();
+    let at = folder.path();
+    let row =
+        |row: usize| format!("{},{},{}\n", row * 10_000, (row % 7) as f64 / 7.0, if row % 2 == 0 { "a" } else { "b" });
+    fs::write(at.join("u.csv"), (0..40).map(row).collect::<String>()).unwrap();
+    assert!(!done(at, "doctor u.csv").stdout.contains("--scale standard"));
+    assert!(done(at, "doctor u.csv --kernel rbf").stdout.contains("--scale standard"));
+}
+
+#[test]
+fn units_of_targets_are_said_where_naming_a_kernel_changes_them() {
+    let folder = tempdir().unwrap();
+    let at = folder.path();
+    let row = |row: usize| format!("{},{},{}\n", row, row % 7, 100_000 + 1000 * row);
+    fs::write(at.join("h.csv"), (0..60).map(row).collect::<String>()).unwrap();
+    let warned = |line: &str| done(at, line).stderr.contains("C and epsilon count in the targets' own units");
+    assert!(warned("train h.csv --task regression --kernel rbf --scale standard -o a.mm"));
+    assert!(!warned("train h.csv --task regression --kernel rbf --scale standard --targets own -o b.mm"));
+    assert!(!warned("train h.csv --task regression -o c.mm"));
+}
+
+#[test]
+fn a_number_of_a_kernel_needs_the_kernel() {
+    let folder = tempdir().unwrap();
+    let refused = run(folder.path(), "train iris --gamma 1");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("--gamma goes with a kernel that is named, and none is"), "{}", refused.stderr);
+}

@@ -286,11 +286,14 @@ class _WithFallback:
         return {*self._parameters_of_ours, *self._parameters_of_original, *self._parameter_names()}
 
     def _unsupported(self) -> str | None:
-        """A parameter of scikit-learn's that ours does not know, and that does not have its default."""
+        """A parameter of scikit-learn's that ours does not know and that does not have its default, or a value that ours does not take."""
         for name, default in self._parameters_of_original.items():
             value = getattr(self, name)
             if name not in self._parameters_of_ours and not _same(value, default):
                 return f"{name}={value!r}"
+        # scikit-learn hands out what it starts from; our solvers take a step at least.
+        if getattr(self, "max_iter", None) == 0:
+            return "max_iter=0"
         return None
 
 

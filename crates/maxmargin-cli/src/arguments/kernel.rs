@@ -35,6 +35,12 @@ impl KernelArguments {
     /// # Errors
     /// When the expression does not read, or a flag does not belong to the kernel.
     pub(crate) fn params(&self) -> Result<KernelParams, Failure> {
+        if let Some(flag) = self.flag().filter(|_| self.kernel.is_none()) {
+            return Err(Failure::new(
+                format!("--{flag} goes with a kernel that is named, and none is"),
+                format!("name it, as in --kernel rbf --scale standard --{flag} .., or leave out --{flag}"),
+            ));
+        }
         if let Some(flag) = self.flag().filter(|_| self.is_auto()) {
             return Err(Failure::new(
                 format!("--{flag} goes with a kernel that is named, not with auto"),

@@ -54,7 +54,7 @@ pub(crate) use verify::Verify;
     after_help = "\
 Try it:
   maxmargin train iris                        train on an embedded data set, and draw it
-  maxmargin train mine.csv --kernel rbf       train on your own file; the label is the last column
+  maxmargin train mine.csv --holdout 0.2      train on your own file; the label is the last column
   maxmargin tune mine.csv -o mine.mm          find C and gamma, and train with them
   maxmargin predict mine.mm new.csv           predict with the model
   maxmargin explain mine.mm new.csv --row 3   say why: the terms that decided, and how far the boundary is

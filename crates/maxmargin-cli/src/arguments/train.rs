@@ -43,10 +43,10 @@ Examples:
   maxmargin train e1 --hard --tolerance 1e-6
   maxmargin train iris --positive setosa --loss squared --bias folded --solver newton
   maxmargin train iris --solver logistic --multiclass joint
-  maxmargin train mine.csv --kernel rbf --probabilities
+  maxmargin train mine.csv --probabilities
   maxmargin train rings --solver rvm --kernel rbf
   maxmargin train xor --solver mlp --hidden 4
-  maxmargin train prices.csv --task regression --epsilon 0.5 --scale standard
+  maxmargin train prices.csv --task regression --holdout 0.2
   maxmargin train usual.csv --task one-class --nu 0.05 --unlabelled
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint --resume large.checkpoint

@@ -3,10 +3,12 @@
 use maxmargin::data::{AnswerKind, Dataset, Scaling, ScalingKind};
 use maxmargin::diagnosis::{Finding, Severity, of_data, of_kernel, of_model};
 use maxmargin::kernel::Points;
-use maxmargin::{Model, Workers};
+use maxmargin::training::choose_kernel;
+use maxmargin::{Model, TrainingParams, Workers};
 use maxmargin_io::{ReadOptions, TableSurvey};
 use serde_json::json;
 
+use super::train::refusal;
 use crate::arguments::{Doctor, TaskKind};
 use crate::exit::ExitCode;
 use crate::failure::Failure;
@@ -81,6 +83,11 @@ pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
     }
     let scaled = match &model {
         Some(model) => model.parts().scaling.is_some(),
+        None if arguments.kernel.kernel.is_none() && arguments.scale == ScalingKind::None => {
+            // Nothing is named, so `train` chooses.
+            let chosen = choose_kernel(&TrainingParams::default(), data.matrix(), table.is_some());
+            chosen.scaling != ScalingKind::None
+        }
         None => arguments.scale != ScalingKind::None,
     };
     if scaled {
@@ -91,6 +98,11 @@ pub(super) fn run(arguments: &Doctor) -> Result<ExitCode, Failure> {
     let patient = Patient { shown: origin.shown(), data: &data, model: model.as_ref(), findings: &findings };
     let mut page = Page::new();
     let mut object = serde_json::to_value(report::view(&patient)).unwrap_or_default();
+    let refused = data.answers().labels().filter(|_| classes && model.is_none() && arguments.task.is_none());
+    if let Some((what, help)) = refused.and_then(|labels| refusal(labels, &findings)) {
+        does_not_train(&mut page, &what, &help);
+        object["error"] = json!({ "what": what, "help": help });
+    }
     if let Some((survey, command)) = &table {
         page.text("");
         tables::list(&mut page, survey, command.as_deref());
@@ -109,13 +121,13 @@ fn unread(
     survey: &TableSurvey,
     command: Option<&str>,
 ) -> Result<ExitCode, Failure> {
-    let what = format!("{error}");
+    let (what, help) = (error.to_string(), error.help());
     output::print(&if arguments.json {
         json_line(&json!({
             "data": origin.shown(),
             "rows": survey.rows,
             "columns": survey.columns.len(),
-            "error": { "what": what, "help": error.help() },
+            "error": { "what": what, "help": help },
             "table": tables::json(survey, command),
             "findings": [],
         }))
@@ -123,14 +135,19 @@ fn unread(
         let mut page = Page::new();
         let (rows, columns) = (survey.rows as usize, survey.columns.len());
         page.line("data", &format!("{}: {}, {}", origin.shown(), counted(rows, "row"), counted(columns, "column")));
-        page.text("");
-        page.text(&format!("it does not train as it is: {what}"));
-        page.text(&format!("  help: {}", error.help()));
+        does_not_train(&mut page, &what, &help);
         page.text("");
         tables::list(&mut page, survey, command);
         page.finish()
     })?;
     Ok(if arguments.strict { ExitCode::NotAsAsked } else { ExitCode::Done })
+}
+
+/// Says why a table cannot be learnt from as it is.
+fn does_not_train(page: &mut Page, what: &str, help: &str) {
+    page.text("");
+    page.text(&format!("it does not train as it is: {what}"));
+    page.text(&format!("  help: {help}"));
 }
 
 /// A flag of the kernel that was given.

@@ -2,6 +2,8 @@
 
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
+use maxmargin::error::quoted;
+use maxmargin::provenance::Origin as Made;
 use maxmargin::review::Verification;
 use maxmargin::view::VerificationView;
 use maxmargin::{Model, Workers};
@@ -26,6 +28,13 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     arguments.holdout.map_or(Ok(()), super::train::check_share)?;
     let workers = Workers::new(arguments.threads)?;
     let model = crate::model_file::load(&arguments.model)?;
+    if matches!(model.provenance().origin, Made::Libsvm | Made::Liblinear) {
+        let (file, origin) = (quoted(&arguments.model.to_string_lossy()), &model.provenance().origin);
+        return Err(Failure::new(
+            format!("{file}: a model file of {origin} has no certificate, and does not name its training rows"),
+            "a model of maxmargin train has both; predict says how many labels any model meets",
+        ));
+    }
     let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
     let wanted = Wanted::from(&model).of_training();
     let found = input::read_for_model(&source, wanted, &arguments.reading, arguments.unlabelled, words)?;

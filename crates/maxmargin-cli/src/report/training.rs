@@ -4,6 +4,7 @@ use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::data::Dataset;
 use maxmargin::problem::{Loss, Task};
+use maxmargin::recipe::Recipe;
 use maxmargin::solver::{Settings, SolverKind};
 use maxmargin::training::Penalty;
 use maxmargin::view::{OutOfCoreView, ScoreView, Seconds, TrainingFacts, TrainingView};
@@ -87,7 +88,11 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     machines::problem(&mut page, model);
     if let Some(deviation) = trained.deviation {
         let unit = number(deviation, 4);
-        page.line("targets", &format!("C and epsilon count in their standard deviation, {unit} (--targets own: in 1)"));
+        let given = in_deviations(&parts.recipe, deviation);
+        page.line(
+            "targets",
+            &format!("C and epsilon count in their standard deviation, {unit}{given} (--targets own: in 1)"),
+        );
     }
     if parts.joint.is_some() {
         page.line("classes", &format!("{}: all of them in one problem", parts.recipe.multiclass.name()));
@@ -134,6 +139,19 @@ fn training(trained: &Trained<'_>) -> String {
         }
         (_, score) if score.rows() < trained.rows => format!("{}, a sample of them", score.words()),
         (_, score) => score.words(),
+    }
+}
+
+/// C and ε of a regression as they were given, in standard deviations of the targets: (T.4) backwards.
+fn in_deviations(recipe: &Recipe, deviation: f64) -> String {
+    let c = match recipe.penalty {
+        Penalty::C(c) if recipe.loss == Loss::Hinge => format!(": C = {}", number(c / deviation, 6)),
+        Penalty::C(c) => format!(": C = {}", number(c, 6)),
+        _ => String::new(),
+    };
+    match recipe.task {
+        Task::Regression { epsilon } if !c.is_empty() => format!("{c}, epsilon {}", number(epsilon / deviation, 6)),
+        _ => c,
     }
 }
 

@@ -12,6 +12,9 @@ const RARE: usize = 5;
 /// Numeric labels of more different values than this, which a tenth of the rows or more differ in, are hardly classes.
 const MANY_NUMBERS: usize = 20;
 
+/// Numeric labels of more different values than this, fractions among them, are hardly classes.
+const MANY_FRACTIONS: usize = 5;
+
 /// What may be wrong with the classes of some rows.
 pub fn of_labels(labels: &Labels) -> Vec<Finding> {
     let classes = labels.classes();
@@ -48,6 +51,8 @@ pub fn look_like_amounts(classes: &[Label], rows: usize) -> bool {
     let numbers: Option<Vec<f64>> = classes.iter().map(Label::number).collect();
     numbers.is_some_and(|numbers| {
         let many = numbers.len() > MANY_NUMBERS && 10 * numbers.len() >= rows;
-        many || (numbers.len() > 2 && 2 * numbers.len() > rows && numbers.iter().any(|number| number.fract() != 0.0))
+        let fractions = numbers.iter().any(|number| number.fract() != 0.0);
+        let few_rows_each = numbers.len() > 2 && 2 * numbers.len() > rows;
+        many || fractions && (few_rows_each || numbers.len() > MANY_FRACTIONS)
     })
 }

@@ -39,20 +39,16 @@ impl Plan {
     }
 
     pub(super) fn set_gamma(&mut self, new: Gamma) {
-        match &mut self.params.kernel {
-            KernelParams::Polynomial { gamma, .. }
-            | KernelParams::Rbf { gamma }
-            | KernelParams::Sigmoid { gamma, .. }
-            | KernelParams::Laplacian { gamma }
-            | KernelParams::ChiSquare { gamma } => *gamma = new,
-            _ => self.fail(has_no("gamma", "rbf, poly or another kernel that has one")),
+        match self.params.kernel.gamma_mut() {
+            Some(gamma) => *gamma = new,
+            None => self.fail(has_no("gamma", "rbf, poly or another kernel that has one")),
         }
     }
 
     pub(super) fn set_coef0(&mut self, new: f64) {
-        match &mut self.params.kernel {
-            KernelParams::Polynomial { coef0, .. } | KernelParams::Sigmoid { coef0, .. } => *coef0 = new,
-            _ => self.fail(has_no("coef0", "poly or sigmoid")),
+        match self.params.kernel.coef0_mut() {
+            Some(coef0) => *coef0 = new,
+            None => self.fail(has_no("coef0", "poly or sigmoid")),
         }
     }
 

@@ -29,13 +29,14 @@ pub struct AutomaticChoice {
 ///
 /// | rows | kernel | columns |
 /// | --- | --- | --- |
-/// | sparse, or with more columns than rows | linear | as they are |
+/// | sparse and no table, or with more columns than rows | linear | as they are |
 /// | fewer than [`FEWEST_GAUSSIAN_ROWS`], or a hard margin | linear | as they are |
 /// | full, and the other parameters go with a linear kernel only | linear | standardised |
 /// | full, more than [`MOST_GAUSSIAN_ROWS`] | linear | standardised |
 /// | full | Gaussian, gamma = scale | standardised |
 ///
-/// Rows are full when at least half of their values are stored.
+/// Rows are full when at least half of their values are not 0, or when they are those of a table (`is_table`: CSV, Parquet, an array), whose zeros
+/// are values like others: counts, and columns that categories were made into.
 ///
 /// # Examples
 /// ```
@@ -44,15 +45,15 @@ pub struct AutomaticChoice {
 /// use maxmargin::training::{TrainingParams, choose_kernel};
 ///
 /// let iris = embedded("iris").unwrap();
-/// let chosen = choose_kernel(&TrainingParams::default(), iris.matrix());
+/// let chosen = choose_kernel(&TrainingParams::default(), iris.matrix(), true);
 /// assert!(matches!(chosen.kernel, KernelParams::Rbf { gamma: Gamma::Scale }));
 /// assert_eq!(chosen.scaling, ScalingKind::Standard);
 /// ```
-pub fn choose_kernel(params: &TrainingParams, matrix: &Matrix) -> AutomaticChoice {
+pub fn choose_kernel(params: &TrainingParams, matrix: &Matrix, is_table: bool) -> AutomaticChoice {
     let (rows, columns) = (matrix.rows(), matrix.columns());
     let linear = |scaling, reason: String| AutomaticChoice { kernel: KernelParams::Linear, scaling, reason };
     let share = matrix.entries() as f64 / (rows as f64 * columns as f64).max(1.0);
-    if share < 0.5 {
+    if share < 0.5 && !is_table {
         return linear(
             ScalingKind::None,
             format!("the rows are sparse, {:.2} % of their values are not 0", 100.0 * share),
@@ -159,7 +160,7 @@ mod tests {
     }
 
     fn chosen(params: &TrainingParams, matrix: &Matrix) -> (&'static str, ScalingKind) {
-        let found = choose_kernel(params, matrix);
+        let found = choose_kernel(params, matrix, false);
         (if matches!(found.kernel, KernelParams::Linear) { "linear" } else { "rbf" }, found.scaling)
     }
 
@@ -181,6 +182,8 @@ mod tests {
         };
         assert_eq!(chosen(&params, &sparse(1)), ("linear", none));
         assert_eq!(chosen(&params, &sparse(2)), ("rbf", standard));
+        let table = choose_kernel(&params, &sparse(1), true);
+        assert!(matches!(table.kernel, KernelParams::Rbf { .. }), "the zeros of a table are values");
     }
 
     #[test]

@@ -2,11 +2,13 @@
 
 use super::verdict::Settled;
 use crate::certificate::rounding::{Rounding, precise_values, rounding};
-use crate::certificate::{Evidence, MERCER_ROWS, certify, decision_values, expansion, training_errors};
+use crate::certificate::{
+    Evidence, MERCER_ROWS, SLACK_A_TOLERANCE, certify, decision_values, expansion, training_errors,
+};
 use crate::checkpoint::ByRow;
 use crate::kernel::Kernel;
 use crate::model::Machine;
-use crate::problem::{FromNu, MarginProblem};
+use crate::problem::{Bias, FromNu, MarginProblem, RowLoss};
 use crate::provenance::{MoreDigits, Note};
 use crate::recipe::Pairing;
 use crate::solver::{Decision, Solution};
@@ -21,13 +23,46 @@ pub(super) fn evidence_of(problem: &MarginProblem<'_>, solution: &mut Solution, 
     if is_cheap(problem, &solution.decision) && !are_own(problem, solution) || solution.decision_values.is_none() {
         solution.decision_values = Some(decision_values(problem, &solution.decision));
     }
+    take_in_the_edge(problem, solution, tolerance);
     let evidence = certify(problem, solution, tolerance);
     if is_cheap(problem, &solution.decision) || can_be_trusted(problem, solution, &evidence) {
         return despite_rounding(problem, solution, evidence, tolerance);
     }
     solution.decision_values = Some(decision_values(problem, &solution.decision));
+    take_in_the_edge(problem, solution, tolerance);
     let evidence = certify(problem, solution, tolerance);
     despite_rounding(problem, solution, evidence, tolerance)
+}
+
+/// The part of b that the edge of one class is moved by beyond its rows, so that rounding in a prediction leaves them inside.
+const BEYOND_THE_EDGE: f64 = 1e-12;
+
+/// One class: moves the edge so that all rows with α below the bound lie inside, if the tolerance allows it.
+///
+/// ```text
+/// b ← b + max ξ_i  over rows with α_i < C_i                                                          (T.5)
+/// ```
+///
+/// Rows on the edge have a decision value of 0 but for rounding and the tolerance, and count as inside everywhere. Those left outside have
+/// `α_i = C_i`, so they are at most the part ν of all.
+fn take_in_the_edge(problem: &MarginProblem<'_>, solution: &mut Solution, tolerance: f64) {
+    let loss = problem.row_loss();
+    if !matches!(loss, RowLoss::OneClass | RowLoss::Ball) || problem.bias() != Bias::Explicit {
+        return;
+    }
+    let Solution { decision, alpha: Some(alpha), decision_values: Some(values), .. } = solution else { return };
+    let (costs, targets) = (problem.costs(), problem.targets());
+    let is_below = |i: &usize| alpha[*i] < loss.bound(costs[*i]) * (1.0 - BEYOND_THE_EDGE);
+    let slack = (0..values.len()).filter(is_below).map(|i| loss.slack(targets[i], values[i])).fold(0.0, f64::max);
+    // (T.5)
+    let (Decision::Expansion { bias, .. } | Decision::Linear { bias, .. }) = decision;
+    let shift = slack + BEYOND_THE_EDGE * bias.abs();
+    let is_inside = (0..values.len()).filter(is_below).all(|i| values[i] > loss.side(targets[i]).1 + 0.5 * shift);
+    if is_inside || slack > SLACK_A_TOLERANCE * tolerance {
+        return;
+    }
+    *bias += shift;
+    values.iter_mut().for_each(|value| *value += shift);
 }
 
 /// The evidence from decision values with more digits, where rounding hides something of the gap.

@@ -28,24 +28,15 @@ pub(super) fn check(
 ) -> Result<(), Failure> {
     let (classes, rows) = (labels.classes().len(), labels.len());
     let findings = of_labels(labels);
-    let singles = findings.iter().find_map(|finding| match *finding {
-        Finding::SingleRows { count, class } => Some((count, class)),
-        _ => None,
-    });
     if are_classes(arguments) {
         if findings.iter().any(|finding| matches!(finding, Finding::NumericLabels { .. })) {
             let what = format!("{classes} different numbers in {} are learnt as classes", counted(rows, "row"));
             warn(what, "learn them as amounts: --task regression", words, warnings);
         }
-    } else {
-        check_classes(arguments, labels.classes(), rows)?;
-        if let Some((count, _)) = singles.filter(|(count, _)| classes > MOST_SINGLES && 2 * count >= classes) {
-            let what =
-                format!("{count} of the {classes} labels have one row each, and no class can be learnt of one row");
-            return Err(Failure::new(what, ways_out("if they are classes all the same: --task classification")));
-        }
+    } else if let Some((what, help)) = refusal(labels, &findings) {
+        return Err(Failure::new(what, help));
     }
-    if let Some((count, class)) = singles.filter(|_| rows >= FEWEST_ROWS) {
+    if let Some((count, class)) = singles(&findings).filter(|_| rows >= FEWEST_ROWS) {
         let first = quoted(labels.classes()[class].text());
         let what = match count {
             1 => format!("the class {first} has one row"),
@@ -56,6 +47,25 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Why labels of which nothing else was said are not trained on, if they are not; and the ways out.
+pub(in crate::commands) fn refusal(labels: &Labels, findings: &[Finding]) -> Option<(String, String)> {
+    let classes = labels.classes().len();
+    if look_like_amounts(labels.classes(), labels.len()) {
+        return Some(are_amounts(classes, labels.len()));
+    }
+    let (count, _) = singles(findings).filter(|(count, _)| classes > MOST_SINGLES && 2 * count >= classes)?;
+    let what = format!("{count} of the {classes} labels have one row each, and no class can be learnt of one row");
+    Some((what, ways_out("if they are classes all the same: --task classification")))
+}
+
+/// How many classes have one row, and the first of them.
+fn singles(findings: &[Finding]) -> Option<(usize, usize)> {
+    findings.iter().find_map(|finding| match *finding {
+        Finding::SingleRows { count, class } => Some((count, class)),
+        _ => None,
+    })
+}
+
 /// Refuses labels that look like amounts, unless it was said that they are classes.
 ///
 /// # Errors
@@ -64,12 +74,14 @@ pub(super) fn check_classes(arguments: &Train, classes: &[Label], rows: usize) -
     if are_classes(arguments) || !look_like_amounts(classes, rows) {
         return Ok(());
     }
-    let what = format!(
-        "the labels are {} different numbers in {}: amounts rather than classes",
-        classes.len(),
-        counted(rows, "row")
-    );
-    Err(Failure::new(what, ways_out("to learn amounts: --task regression; if they are classes: --task classification")))
+    let (what, help) = are_amounts(classes.len(), rows);
+    Err(Failure::new(what, help))
+}
+
+fn are_amounts(classes: usize, rows: usize) -> (String, String) {
+    let what =
+        format!("the labels are {classes} different numbers in {}: amounts rather than classes", counted(rows, "row"));
+    (what, ways_out("to learn amounts: --task regression; if they are classes: --task classification"))
 }
 
 /// Whether it was said that the labels are classes.

@@ -77,11 +77,11 @@ struct Decided {
     deviation: Option<f64>,
 }
 
-fn decide(arguments: &Train, mut params: TrainingParams, data: &Dataset) -> Result<Decided, Failure> {
+fn decide(arguments: &Train, mut params: TrainingParams, data: &Dataset, is_table: bool) -> Result<Decided, Failure> {
     let (kernel, scaling) = (arguments.has_automatic_kernel(), arguments.has_automatic_scaling());
     let mut choice = None;
     if kernel || scaling {
-        let found = choose_kernel(&params, data.matrix());
+        let found = choose_kernel(&params, data.matrix(), is_table);
         let what = match (kernel, scaling) {
             (true, true) => "kernel and scaling",
             (true, false) => "kernel",
@@ -141,7 +141,8 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     if own.params.task.is_classification() {
         labels::check(arguments, data.labels()?, words, &mut warnings)?;
     }
-    let Decided { training, choice, deviation } = decide(arguments, own.params.clone(), &data)?;
+    let Decided { training, choice, deviation } =
+        decide(arguments, own.params.clone(), &data, reading.table.is_some())?;
     if let (Some(path), Some(checkpoint)) = (&arguments.resume, &own.resume) {
         check_resume(path, checkpoint, &training, words)?;
     }
@@ -154,7 +155,8 @@ pub(super) fn run(plan: &mut Plan<'_>) -> Result<ExitCode, Failure> {
     } else {
         Vec::new()
     };
-    for (what, help) in of_columns.into_iter().chain(ranges_differ(&data, &training, plan)) {
+    let of_targets = own_targets(arguments, training.params(), &data);
+    for (what, help) in of_columns.into_iter().chain(ranges_differ(&data, &training, plan)).chain(of_targets) {
         words.warning(&what, &help);
         warnings.push(format!("{what}; {help}"));
     }
@@ -396,6 +398,23 @@ fn ranges_differ(data: &Dataset, training: &Training, plan: &Plan<'_>) -> Option
                 quoted(&data.name(narrow))
             ),
             "scale the columns with --scale standard".into(),
+        )
+    })
+}
+
+/// The warning where C and epsilon of a regression count in the targets' own units because a kernel or a scaling was named, and the targets
+/// are far from 1.
+fn own_targets(arguments: &Train, params: &TrainingParams, data: &Dataset) -> Option<(String, String)> {
+    const FAR: f64 = 10.0;
+    if !params.task.is_regression() || arguments.targets.is_some() || arguments.has_standard_targets() {
+        return None;
+    }
+    let (_, deviation) = params.clone().in_deviations_of(&data.numbers().ok()?);
+    (deviation > FAR || deviation < 1.0 / FAR).then(|| {
+        let unit = number(deviation, 3);
+        (
+            format!("C and epsilon count in the targets' own units, and their standard deviation is {unit}"),
+            "count in standard deviations with --targets standard, or say --targets own to mean it".into(),
         )
     })
 }

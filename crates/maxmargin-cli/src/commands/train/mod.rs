@@ -24,6 +24,7 @@ use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::input::Origin;
 use crate::output::Words;
+pub(super) use labels::refusal;
 use mode::Mode;
 pub(super) use plan::check_share;
 
