@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     check_labels(arguments, &data)?;
     params.scaling = match arguments.scale {
         OrAuto::Named(kind) => kind,
-        OrAuto::Auto => choose_kernel(&params, data.matrix()).scaling,
+        OrAuto::Auto => choose_kernel(&params, data.matrix(), recipe.is_some()).scaling,
     };
     let (splits, drawn) = splits(arguments, &data, numbers.as_deref()).map_err(told)?;
     let columns = match params.scaling {
