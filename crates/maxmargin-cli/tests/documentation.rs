@@ -117,6 +117,29 @@ fn the_way_from_libsvm() {
     assert!(run_page(folder.path(), "docs/coming-from-libsvm.md") >= 7);
 }
 
+/// The pictures in the folder of the docs are those that the commands of their page make. `WRITE_PICTURES=1` puts them there.
+#[test]
+fn the_pictures() {
+    let folder = tempdir().unwrap();
+    assert!(run_page(folder.path(), "docs/pictures.md") >= 18);
+    let page = fs::read_to_string(root().join("docs/pictures.md")).unwrap();
+    let shown: Vec<&str> =
+        page.split("](pictures/").skip(1).filter_map(|rest| rest.split_once(')')).map(|part| part.0).collect();
+    assert!(shown.len() >= 28, "{shown:?}");
+    let mut stale = Vec::new();
+    for name in shown {
+        let made = fs::read(folder.path().join("pictures").join(name)).unwrap();
+        let kept = root().join("docs/pictures").join(name);
+        if env::var_os("WRITE_PICTURES").is_some() {
+            fs::write(&kept, &made).unwrap();
+        }
+        if fs::read(&kept).ok().as_ref() != Some(&made) {
+            stale.push(name);
+        }
+    }
+    assert!(stale.is_empty(), "WRITE_PICTURES=1 makes these anew: {stale:?}");
+}
+
 /// The crate's README runs as a test of its documentation, so one program stands for both.
 #[test]
 fn the_program_of_the_readme_is_the_one_that_the_crate_tests() {

@@ -53,7 +53,7 @@ pub(crate) fn width(entries: &[Entry], sheet: f64) -> f64 {
     wanted.fold(0.0, f64::max).min((sheet * 0.36).max(150.0))
 }
 
-/// Draws a legend. Where there are more classes than lines, the last ones of them give way.
+/// Draws a legend. Where there are more classes than lines, the last ones of them give way; what still finds no room is left out.
 pub(crate) fn draw(scene: &mut Scene, room: Rect, entries: &[Entry]) {
     let theme = scene.theme;
     let headings = entries.iter().filter(|entry| matches!(entry.sample, Sample::Heading)).count();
@@ -64,6 +64,9 @@ pub(crate) fn draw(scene: &mut Scene, room: Rect, entries: &[Entry]) {
     let (mut y, mut class) = (room.top + LINE / 2.0, 0);
     let left = room.left;
     for entry in entries {
+        if y + LINE / 2.0 > room.bottom + 6.0 {
+            break;
+        }
         let middle = (left + SAMPLE / 2.0 - 4.0, y);
         if let Sample::Class(_) = entry.sample {
             class += 1;

@@ -72,6 +72,7 @@ pub(crate) fn end_labels(scene: &mut Scene, left: f64, names: &[(&str, (f64, f64
     }
     for ((name, _, colour), y) in order.into_iter().zip(places) {
         let room = scene.width - EDGE / 2.0 - left;
-        scene.text(text::fit(name, SMALL, room), (left, y), SMALL, Anchor::Left, *colour);
+        let colour = scene.theme.word(*colour);
+        scene.text(text::fit(name, SMALL, room), (left, y), SMALL, Anchor::Left, colour);
     }
 }

@@ -151,7 +151,7 @@ impl Panel {
             scene.text(text::fit(heading, NORMAL, width), at, NORMAL, Anchor::Left, ink);
         }
         if !self.y.title.is_empty() {
-            let at = (self.outer.left, self.frame.top - TITLE_LINE / 2.0 - 1.0);
+            let at = (self.outer.left, self.frame.top - TITLE_LINE / 2.0 - 3.0);
             scene.text(text::fit(&self.y.title, SMALL, width), at, SMALL, Anchor::Left, ink);
         }
         if !self.x.title.is_empty() {

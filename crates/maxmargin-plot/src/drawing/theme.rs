@@ -84,6 +84,11 @@ impl Theme {
         mix(CIVIDIS[below], CIVIDIS[below + 1], place - below as f64)
     }
 
+    /// A colour for words: nearer to the ink, because thin lines need more contrast than areas.
+    pub(crate) fn word(self, colour: Colour) -> Colour {
+        mix(colour, self.ink(), 0.35)
+    }
+
     fn either<T>(self, light: T, dark: T) -> T {
         match self {
             Theme::Light => light,
@@ -166,6 +171,7 @@ mod tests {
             assert!(contrast(theme.muted(), theme.paper()) > 4.5);
             for class in 0..8 {
                 assert!(contrast(theme.class(Some(class)), theme.paper()) > 2.0, "{theme:?} {class}");
+                assert!(contrast(theme.word(theme.class(Some(class))), theme.paper()) > 3.0, "{theme:?} {class}");
                 assert!(contrast(theme.ink(), theme.tint(class)) > 7.0, "{theme:?} {class}");
             }
         }

@@ -168,8 +168,8 @@ pub(super) fn far_blob(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
     // The same rows, without the far ones.
     let near = blobs(200, 0.7, 9)?;
     let methods = [
-        ("Fisher's discriminant", SolverKind::Lda, Loss::Hinge, 0u32),
-        ("logistic regression", SolverKind::Logistic, Loss::Logistic, 3),
+        ("Fisher's discriminant", SolverKind::Lda, Loss::Hinge, 3u32),
+        ("logistic regression", SolverKind::Logistic, Loss::Logistic, 4),
         ("support vector machine", SolverKind::Smo, Loss::Hinge, 2),
     ];
     let mut lines = Vec::new();
@@ -197,12 +197,9 @@ pub(super) fn far_blob(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
     let entries: Vec<Entry> = methods
         .iter()
         .zip(&lines)
-        .flat_map(|((name, _, _, class), lines)| {
-            let pen = Pen::new(theme.class(Some(*class + 2)), 2.2);
-            [
-                Entry::new(Sample::Line(pen), *name),
-                Entry::new(Sample::Heading, format!("turned by {:.1}°", angle(lines))),
-            ]
+        .map(|((name, _, _, class), lines)| {
+            let pen = Pen::new(theme.class(Some(*class)), 2.2);
+            Entry::new(Sample::Line(pen), format!("{name}, {:.1}°", angle(lines)))
         })
         .collect();
     let width = legend::width(&entries, scene.width);
@@ -222,7 +219,7 @@ pub(super) fn far_blob(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         points(&mut scene, &panel, &marks);
         for ((_, _, _, class), lines) in methods.iter().zip(&lines) {
             if let Some(line) = ends(lines[k], 0.0, &panel) {
-                panel.curve(&mut scene, line, Pen::new(theme.class(Some(class + 2)), 2.2));
+                panel.curve(&mut scene, line, Pen::new(theme.class(Some(*class)), 2.2));
             }
         }
         panel.finish(&mut scene);

@@ -14,7 +14,7 @@ use maxmargin::data::generate::blobs;
 use super::{Desk, place};
 use crate::drawing::axis::{Axis, Range, short};
 use crate::drawing::panel::{Look, Panel};
-use crate::drawing::scene::{Anchor, Pen, Rect, SMALL, Scene};
+use crate::drawing::scene::{Pen, Rect, Scene};
 use crate::error::Error;
 use crate::kinds::regions::points;
 use crate::numbers::Numbers;
@@ -96,14 +96,10 @@ pub(super) fn criterion(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
     let curve = values.iter().enumerate().map(|(k, value)| (180.0 * k as f64 / ANGLES as f64, *value));
     chart.curve(&mut scene, curve, Pen::new(theme.class(Some(1)), 2.2));
     chart.finish(&mut scene);
-    let mut taken: Option<f64> = None;
     for (name, angle, fill) in [("best", angle, theme.ink()), ("means", of_means, theme.muted())] {
         let at = chart.at(angle.to_degrees(), of(angle));
         scene.disc(at, 4.5, fill);
-        let anchor = if taken.is_some_and(|x| at.0 < x) { Anchor::Right } else { Anchor::Left };
-        let x = if anchor == Anchor::Left { at.0 + 9.0 } else { at.0 - 9.0 };
-        scene.text(name, (x, at.1), SMALL, anchor, fill);
-        taken = Some(at.0);
+        scene.note(name, at, theme.ink(), &chart.frame);
     }
     let mut numbers = Numbers::new(&["degrees", "criterion"]);
     for (k, value) in values.iter().enumerate() {

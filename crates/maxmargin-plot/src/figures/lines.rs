@@ -70,8 +70,8 @@ pub(super) fn plane(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
     let frame = panel.frame;
     scene.note("w", at(tip), theme.ink(), &frame);
     scene.note("origin", at(origin), theme.ink(), &frame);
-    scene.note(&format!("|b|/‖w‖ = {}", short(from_origin)), half(origin, foot(origin)), accent.colour, &frame);
-    scene.note(&format!("f(x)/‖w‖ = {}", short(value(far) / norm)), half(far, foot(far)), theme.class(Some(3)), &frame);
+    scene.note(&format!("|b|/‖w‖ = {}", short(from_origin)), half(origin, foot(origin)), theme.ink(), &frame);
+    scene.note(&format!("f(x)/‖w‖ = {}", short(value(far) / norm)), half(far, foot(far)), theme.ink(), &frame);
     for (level, name) in [(1.0, "f = +1"), (0.0, "f = 0"), (-1.0, "f = −1")] {
         // The names stand where the lines leave the panel at the top.
         let y = panel.y.range.at(0.95);

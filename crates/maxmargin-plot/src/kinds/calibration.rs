@@ -91,15 +91,17 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
     };
     let (mut scene, body) = page::begin(subject.options, &words);
     let theme = scene.theme;
-    let main = Rect { bottom: body.bottom - 0.26 * body.height(), ..body };
+    // On a low sheet there is no room for the numbers of rows below the curve.
+    let has_room = body.height() > 300.0;
+    let main = if has_room { Rect { bottom: body.bottom - 0.27 * body.height(), ..body } } else { body };
     let unit = || Range::exactly(0.0, 1.0);
-    let title = format!("share of rows that are {of}");
-    let panel = Panel::new(main, Axis::new("", unit()), Axis::new(&title, unit()), Look::Grid);
+    let (up, across) = (format!("share of rows that are {of}"), format!("predicted probability of {of}"));
+    let axis = Axis::new(if has_room { "" } else { &across }, unit());
+    let panel = Panel::new(main, axis, Axis::new(&up, unit()), Look::Grid);
     let most = bins.iter().map(|bin| bin.rows).fold(1.0, f64::max);
-    let lower = Rect { top: main.bottom + 6.0, left: body.left, ..body };
-    let title = format!("predicted probability of {of}");
-    let counts =
-        Panel::new(lower, Axis::new(&title, unit()), Axis::new("rows", Range::exactly(0.0, most * 1.05)), Look::Lines);
+    let lower = Rect { top: main.bottom + 6.0, bottom: body.bottom.max(main.bottom + 100.0), ..body };
+    let rows_axis = Axis::new("rows", Range::exactly(0.0, most * 1.05));
+    let counts = Panel::new(lower, Axis::new(&across, unit()), rows_axis, Look::Lines);
     // Both panels share their axis, so they share their left end.
     let (panel, counts) = (panel.clone().from_left(counts.frame.left), counts.from_left(panel.frame.left));
     panel.begin(&mut scene);
@@ -116,12 +118,9 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
         scene.disc(centre, 4.5, colour);
     }
     panel.finish(&mut scene);
-    counts.begin(&mut scene);
-    for (k, bin) in bins.iter().enumerate().filter(|(_, bin)| bin.rows > 0.0) {
-        let (a, b) = (counts.at(k as f64 / BINS as f64, bin.rows), counts.at((k + 1) as f64 / BINS as f64, 0.0));
-        scene.bar(Rect { left: a.0 + 1.0, top: a.1, right: b.0 - 1.0, bottom: b.1 }, theme.rule());
+    if has_room {
+        histogram(&mut scene, &counts, &bins);
     }
-    counts.finish(&mut scene);
     let mut numbers = Numbers::new(&["from", "to", "rows", "predicted", "came_true", "low", "high"]);
     for (k, bin) in bins.iter().enumerate() {
         let known = bin.rows > 0.0;
@@ -137,6 +136,17 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
         ]);
     }
     Ok((scene, numbers))
+}
+
+/// How many rows each bin has.
+fn histogram(scene: &mut Scene, counts: &Panel, bins: &[Bin]) {
+    counts.begin(scene);
+    let fill = scene.theme.rule();
+    for (k, bin) in bins.iter().enumerate().filter(|(_, bin)| bin.rows > 0.0) {
+        let (a, b) = (counts.at(k as f64 / BINS as f64, bin.rows), counts.at((k + 1) as f64 / BINS as f64, 0.0));
+        scene.bar(Rect { left: a.0 + 1.0, top: a.1, right: b.0 - 1.0, bottom: b.1 }, fill);
+    }
+    counts.finish(scene);
 }
 
 #[cfg(test)]

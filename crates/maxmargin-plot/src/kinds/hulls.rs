@@ -132,7 +132,7 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
         scene.note(name, centre, theme.ink(), &panel.frame);
     }
     panel.finish(&mut scene);
-    legend::draw(&mut scene, Rect { left: panel.frame.right + 16.0, top: panel.frame.top, ..body }, &entries);
+    legend::draw(&mut scene, Rect { left: panel.frame.right + 16.0, right: body.right, ..panel.frame }, &entries);
     let mut numbers = Numbers::new(&["what", "across", "up", "weight"]);
     numbers.push(["p".into(), p.0.into(), p.1.into(), 1.0.into()]);
     numbers.push(["q".into(), q.0.into(), q.1.into(), 1.0.into()]);

@@ -123,7 +123,7 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
             taken = foot.0 + half;
         }
     }
-    legend::draw(&mut scene, Rect { left: panel.frame.right + 18.0, top: panel.frame.top, ..body }, &entries);
+    legend::draw(&mut scene, Rect { left: panel.frame.right + 18.0, right: body.right, ..panel.frame }, &entries);
     let mut numbers = Numbers::new(&["row", "class", "margin"]);
     for (row, (class, z)) in margins.iter().enumerate() {
         let class = class.and_then(|class| model.classes().get(class as usize)).map(|label| label.text());

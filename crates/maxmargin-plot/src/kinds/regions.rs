@@ -64,7 +64,7 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
     panel.finish(&mut scene);
     points(&mut scene, &panel, &marks);
     let entries = legend(scene.theme, model, &plane, (!ground.borders.is_empty(), !ground.margins.is_empty()));
-    let beside = Rect { left: panel.frame.right + GAP, top: panel.frame.top, ..body };
+    let beside = Rect { left: panel.frame.right + GAP, right: body.right, ..panel.frame };
     legend::draw(&mut scene, beside, &entries);
     Ok((scene, numbers(model, &plane)))
 }

@@ -105,7 +105,7 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
         scene.ring(Ring::Support, panel.at(x, y), radius);
     }
     panel.finish(&mut scene);
-    legend::draw(&mut scene, Rect { left: panel.frame.right + 16.0, top: panel.frame.top, ..body }, &entries);
+    legend::draw(&mut scene, Rect { left: panel.frame.right + 16.0, right: body.right, ..panel.frame }, &entries);
     let mut numbers = Numbers::new(&["row", "across", "true", "predicted"]);
     for (row, (x, (truth, predicted))) in xs.iter().zip(&pairs).enumerate() {
         numbers.push([(row + 1).into(), (*x).into(), (*truth).into(), (*predicted).into()]);

@@ -31,7 +31,9 @@ struct Bar {
 pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
     let Subject { model, options, workers, .. } = *subject;
     let data = subject.data(Kind::Why)?;
-    let detail = Detail { terms: MOST_TERMS, ..Detail::default() };
+    // A bar takes 20 units, and the words around the bars 250.
+    let terms = (options.height.saturating_sub(250) as usize / 20).clamp(1, MOST_TERMS);
+    let detail = Detail { terms, ..Detail::default() };
     let found = model.explain(data, options.row, detail, workers)?;
     let Some(reason) = found.reasons.iter().max_by(|a, b| a.value.abs().total_cmp(&b.value.abs())) else {
         return Err(Error::Unsuited {
@@ -68,7 +70,9 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
     for bar in &bars {
         sums.push(sums[sums.len() - 1] + bar.term);
     }
-    let range = Range::around(sums.iter().copied()).unwrap_or(Range::exactly(-1.0, 1.0)).widened(1.14);
+    let range = Range::around(sums.iter().copied()).unwrap_or(Range::exactly(-1.0, 1.0));
+    // Room for the numbers at both ends.
+    let range = range.widened(1.0 / (1.0 - 124.0 / (0.62 * body.width())).max(0.4));
     let lines = bars.len() + 1;
     let names = bars.iter().map(|bar| bar.name.clone()).chain(["f(x)".into()]);
     let ticks = names
