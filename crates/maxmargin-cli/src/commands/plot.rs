@@ -84,6 +84,8 @@ fn words_of(words: &[PathBuf]) -> Result<(Option<&'static str>, &Path, Option<&P
 #[derive(Deserialize)]
 struct Line {
     #[serde(default)]
+    step: Option<String>,
+    #[serde(default)]
     machine: usize,
     iteration: u64,
     #[serde(default)]
@@ -108,7 +110,7 @@ fn draw_trace(path: &Path, data: Option<&Path>, sketch: &Sketch) -> Result<ExitC
             "write one with maxmargin train DATA --trace FILE",
         )
     })?;
-    let mut steps = Vec::new();
+    let (mut steps, mut progress) = (Vec::new(), Vec::new());
     let mut first = None;
     for (number, line) in text.lines().enumerate() {
         let line: Line = serde_json::from_str(line).map_err(|error| {
@@ -123,8 +125,11 @@ fn draw_trace(path: &Path, data: Option<&Path>, sketch: &Sketch) -> Result<ExitC
         // The certificate's own sum: the primal objective is the dual one and the gap.
         let primal = line.primal.or(line.dual.zip(line.gap).map(|(dual, gap)| dual + gap));
         let Line { iteration, dual, gap, violation, .. } = line;
-        steps.push(Convergence { iteration, primal, dual, gap, violation });
+        let list = if line.step.as_deref() == Some("progress") { &mut progress } else { &mut steps };
+        list.push(Convergence { iteration, primal, dual, gap, violation });
     }
+    // What a solver says between two steps it knows better after each.
+    let steps = if steps.is_empty() { progress } else { steps };
     let picture = convergence(&steps, "Convergence", &sketch.options).map_err(|error| match error {
         maxmargin_plot::Error::NoRange { .. } => Failure::new(
             format!("{shown} says nothing of objectives, gaps or violations"),

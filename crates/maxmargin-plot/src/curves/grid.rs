@@ -49,7 +49,11 @@ pub fn grid(found: &Grid, options: &PlotOptions) -> Result<Picture, Error> {
     let words = Words {
         title: text::safe(&found.title),
         below: format!("best {score} {} at {across} = {}, {up} = {}", short(best.2), short(best.0), short(best.1)),
-        caption: vec![format!("from {} (dark) to {} (light); framed: the best", short(low), short(high))],
+        caption: vec![format!(
+            "from {} to {}: the more a cell stands out from the paper, the better; framed: the best",
+            short(low),
+            short(high)
+        )],
         description: format!("{score} over {across} and {up}, {}.", text::counted(found.points.len(), "place")),
     };
     let (mut scene, body) = page::begin(options, &words);

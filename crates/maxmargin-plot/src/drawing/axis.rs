@@ -198,10 +198,11 @@ impl Axis {
     pub(crate) fn ticks_across(&self, room: f64, size: f64) -> Vec<(f64, String)> {
         let apart = |ticks: &Vec<(f64, String)>| {
             let width = |k: usize| text::width(&ticks[k].1, size);
-            (1..ticks.len()).all(|k| (ticks[k].0 - ticks[k - 1].0).abs() * room > (width(k) + width(k - 1)) / 2.0 + 8.0)
+            (1..ticks.len())
+                .all(|k| (ticks[k].0 - ticks[k - 1].0).abs() * room > (width(k) + width(k - 1)) / 2.0 + 14.0)
         };
-        let most = (room / 70.0) as usize;
-        let found = (1..=most.max(2)).rev().map(|most| self.ticks(most)).find(apart);
+        let most = ((room / 40.0) as usize).clamp(2, 9);
+        let found = (1..=most).rev().map(|most| self.ticks(most)).find(apart);
         found.unwrap_or_else(|| match &self.marks {
             // Every second, third, ... name where there is no room for all.
             Marks::Named(_) => {

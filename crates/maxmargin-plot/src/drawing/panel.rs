@@ -11,6 +11,9 @@ const TITLE_LINE: f64 = 22.0;
 /// Room of the ticks below.
 const TICK_LINE: f64 = 24.0;
 
+/// How much an axis may grow before a panel becomes lower instead.
+const MOST_GROWTH: f64 = 1.15;
+
 /// What is drawn of the axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
@@ -81,6 +84,24 @@ impl Panel {
         let x = squared.x.clone().over(squared.x.range.widened(x_unit / y_unit));
         let ticks = (x.ticks_across(squared.frame.width(), SMALL), squared.ticks.1.clone());
         Panel { x, ticks, ..squared }
+    }
+
+    /// [`Panel::squared`], for one of several panels: where the upward axis would grow much, the panel becomes lower instead.
+    pub(crate) fn squared_lower(self) -> Self {
+        let x_unit = self.frame.width() / (self.x.range.high - self.x.range.low);
+        let y_unit = self.frame.height() / (self.y.range.high - self.y.range.low);
+        let share = x_unit / y_unit * MOST_GROWTH;
+        if share.is_finite() && share < 1.0 {
+            let bottom = self.outer.bottom - self.frame.height() * (1.0 - share.max(0.3));
+            let outer = Rect { bottom, ..self.outer };
+            return Panel::with_heading(outer, self.x, self.y, self.look, self.heading.as_deref()).squared();
+        }
+        self.squared()
+    }
+
+    /// Where the panel with its words ends.
+    pub(crate) fn bottom(&self) -> f64 {
+        self.outer.bottom
     }
 
     /// The panel with its left end farther right, where that of another panel is.

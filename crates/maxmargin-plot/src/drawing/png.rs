@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn every_letter_of_the_font_leaves_ink() {
-        for letter in ['A', 'g', '0', 'ä', 'α', 'ξ', '‖', '−', '≤', '²', '…', '\u{fffd}'] {
+        for letter in ['A', 'g', '0', 'ä', 'α', 'ξ', '‖', '−', '≤', '²', '√', '…', '\u{fffd}'] {
             let mut scene = Scene::new((60.0, 60.0), Theme::Light);
             assert_eq!(ink(&scene), 0);
             scene.text(letter.to_string(), (30.0, 30.0), 40.0, Anchor::Middle, (0, 0, 0));

@@ -118,7 +118,7 @@ mod tests {
         // DejaVu Sans has 2048 units: a space takes 651 of them, an m 1995.
         assert!((width(" ", 2048.0) - 651.0).abs() < 0.1 && (width("m", 2048.0) - 1995.0).abs() < 0.1);
         assert_eq!(width("漢", 10.0), 10.0);
-        assert!("αγξρλνσ‖−≤≥·²…′".chars().all(|letter| WIDTHS[letter as usize] > 0.0), "the font lacks a sign");
+        assert!("αγξρλνσ‖−≤≥·²√…′".chars().all(|letter| WIDTHS[letter as usize] > 0.0), "the font lacks a sign");
     }
 
     #[test]

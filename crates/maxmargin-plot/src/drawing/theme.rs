@@ -74,12 +74,14 @@ impl Theme {
         mix(self.paper(), self.class(Some(class)), self.either(0.17, 0.22))
     }
 
-    /// The colour of an amount from 0 to 1: cividis, which looks alike to all kinds of colour vision and grows evenly in lightness.
+    /// The colour of an amount from 0 to 1: cividis, which looks alike to all kinds of colour vision and changes evenly in lightness. What is
+    /// much stands out from the paper: it is dark on light paper, and light on dark paper.
     ///
     /// # References
     /// J. R. Nuñez, C. R. Anderton, R. S. Renslow, Optimizing colormaps with consideration for color vision deficiency, PLOS ONE 13, 2018.
     pub(crate) fn amount(self, share: f64) -> Colour {
-        let place = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) } * (CIVIDIS.len() - 1) as f64;
+        let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
+        let place = self.either(1.0 - share, share) * (CIVIDIS.len() - 1) as f64;
         let below = (place as usize).min(CIVIDIS.len() - 2);
         mix(CIVIDIS[below], CIVIDIS[below + 1], place - below as f64)
     }
@@ -179,11 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn amounts_grow_lighter_and_no_amount_is_out_of_range() {
-        let black = (0, 0, 0);
-        let lightness: Vec<f64> = (0..=20).map(|k| contrast(Theme::Light.amount(f64::from(k) / 20.0), black)).collect();
-        assert!(lightness.is_sorted_by(|a, b| a < b), "{lightness:?}");
-        assert_eq!(Theme::Light.amount(f64::NAN), Theme::Light.amount(-3.0));
-        assert_eq!(Theme::Light.amount(7.0), CIVIDIS[9]);
+    fn amounts_stand_out_more_and_more_and_none_is_out_of_range() {
+        for theme in Theme::ALL {
+            let apart: Vec<f64> = (0..=20)
+                .map(|k| contrast(theme.amount(f64::from(k) / 20.0), theme.either((255, 255, 255), (0, 0, 0))))
+                .collect();
+            assert!(apart.is_sorted_by(|a, b| a < b), "{apart:?}");
+            assert_eq!(theme.amount(f64::NAN), theme.amount(-3.0));
+        }
+        assert_eq!((Theme::Light.amount(7.0), Theme::Dark.amount(7.0)), (CIVIDIS[0], CIVIDIS[9]));
     }
 }

@@ -25,16 +25,18 @@ pub(super) fn iris(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         "a small C widens the margin at the price of slack, a large one allows next to none",
         &["linear kernel, hinge loss, folded bias; dashed: margins; ringed: support vectors"],
     );
+    let mut used = body.top;
     let mut numbers = Numbers::new(&["C", "w1", "w2", "b", "margin", "training_errors"]);
     for (cell, cost) in body.cells(2, 1, (26.0, 0.0)).into_iter().zip([10.0, 1000.0]) {
         let model = desk.fit(&data, TrainingParams { penalty: Penalty::C(cost), ..params.clone() })?;
         let (_, margin) = certified(&model);
         let errors = model.machines()[0].training_errors;
         let heading = format!("C = {cost}: margin {}, {}", short(margin), counted(errors, "error"));
-        desk.panel(&mut scene, cell, Some(&heading), &View::new(&model, &data))?;
+        used = used.max(desk.panel(&mut scene, cell, Some(&heading), &View::new(&model, &data))?.bottom());
         let line = plane_line(&model).unwrap_or_default();
         numbers.push([cost.into(), line[0].into(), line[1].into(), line[2].into(), margin.into(), errors.into()]);
     }
+    scene.trim(body.bottom, used);
     Ok((scene, numbers))
 }
 
@@ -69,6 +71,7 @@ pub(super) fn primal_dual(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         scene.arrow(panel.at(start.0, start.1), panel.at(tip.0, tip.1), Pen::new(theme.ink(), 2.2));
         scene.note("w", panel.at(tip.0, tip.1), theme.ink(), &panel.frame);
     }
+    let first = panel.bottom();
     let alpha = coefficients(&dual, data.rows());
     let support = alpha.iter().filter(|alpha| **alpha != 0.0).count();
     let (x, y) = ranges(&data);
@@ -76,7 +79,7 @@ pub(super) fn primal_dual(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
     let titles = (data.name(0), data.name(1));
     let panel =
         Panel::with_heading(right, Axis::new(&titles.0, x), Axis::new(&titles.1, y), Look::Frame, Some(&heading))
-            .squared();
+            .squared_lower();
     let marks: Vec<Mark> = dual
         .codes(&data)
         .into_iter()
@@ -91,7 +94,7 @@ pub(super) fn primal_dual(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         }
     }
     for (mark, alpha) in marks.iter().zip(&alpha).filter(|(_, alpha)| **alpha != 0.0) {
-        let radius = 3.0 + 13.0 * (alpha.abs() / largest).sqrt();
+        let radius = (15.0 * (alpha.abs() / largest).sqrt()).max(1.5);
         let centre = panel.at(mark.at.0, mark.at.1);
         scene.disc(centre, radius, theme.class(mark.class));
     }
@@ -102,6 +105,7 @@ pub(super) fn primal_dual(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         }
     }
     panel.finish(&mut scene);
+    scene.trim(body.bottom, first.max(panel.bottom()));
     let mut numbers = Numbers::new(&["row", "alpha"]);
     for (row, alpha) in alpha.iter().enumerate() {
         numbers.push([(row + 1).into(), alpha.abs().into()]);
@@ -118,6 +122,7 @@ pub(super) fn losses(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         "squared loss makes every row within the margin a support vector, and spares those just inside it",
         &["iris on its principal components, quadratic kernel, C = 10; dashed: f = ±1; ringed: support vectors"],
     );
+    let mut used = body.top;
     let mut numbers = Numbers::new(&["loss", "objective", "support_vectors"]);
     for (cell, (name, params)) in
         body.cells(2, 1, (26.0, 0.0)).into_iter().zip([("hinge", hinge), ("squared", squared)])
@@ -125,10 +130,11 @@ pub(super) fn losses(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         let model = desk.fit(&data, params)?;
         let (support, _) = certified(&model);
         let heading = format!("{name} loss: {}", counted(support, "support vector"));
-        desk.panel(&mut scene, cell, Some(&heading), &View::new(&model, &data))?;
+        used = used.max(desk.panel(&mut scene, cell, Some(&heading), &View::new(&model, &data))?.bottom());
         let objective = model.machines()[0].evidence.certificate().map(|found| found.primal);
         numbers.push([name.into(), objective.into(), support.into()]);
     }
+    scene.trim(body.bottom, used);
     Ok((scene, numbers))
 }
 
@@ -149,6 +155,7 @@ pub(super) fn two_ways(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         "a kernel lifts the rows by a map that is given; a network learns its map, a layer of units",
         &["xor, 60 rows; dashed: f = ±1; ringed: support vectors, which a network has none of"],
     );
+    let mut used = body.top;
     let mut numbers = Numbers::new(&["way", "training_errors"]);
     for (cell, (name, params)) in
         body.cells(2, 1, (26.0, 0.0)).into_iter().zip([("quadratic kernel", kernel), ("four hidden units", network)])
@@ -156,9 +163,10 @@ pub(super) fn two_ways(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         let model = desk.fit(&data, params)?;
         let errors = model.machines()[0].training_errors;
         let heading = format!("{name}: {}", counted(errors, "error"));
-        desk.panel(&mut scene, cell, Some(&heading), &View::new(&model, &data))?;
+        used = used.max(desk.panel(&mut scene, cell, Some(&heading), &View::new(&model, &data))?.bottom());
         numbers.push([name.into(), errors.into()]);
     }
+    scene.trim(body.bottom, used);
     Ok((scene, numbers))
 }
 
@@ -251,6 +259,7 @@ pub(super) fn sweep(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         "the dearer the slack, the less of it, and the narrower the margin",
         &["Gaussian kernel, γ = 0.02; dashed: margins; ringed: support vectors"],
     );
+    let mut used = body.top;
     let mut numbers = Numbers::new(&["C", "margin", "slack", "support_vectors"]);
     let shared: (Range, Range) = ranges(&data);
     for (cell, cost) in body.cells(2, 2, (22.0, 8.0)).into_iter().zip([10.0, 100.0, 1000.0, 10000.0]) {
@@ -259,8 +268,9 @@ pub(super) fn sweep(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         let (margin, slack) = found.map_or((f64::NAN, f64::NAN), |found| (found.margin, found.slack_sum));
         let heading = format!("C = {cost}: margin {}, slack {}", short(margin), short(slack));
         let view = View { ranges: Some(shared), ..View::new(&model, &data) };
-        desk.panel(&mut scene, cell, Some(&heading), &view)?;
+        used = used.max(desk.panel(&mut scene, cell, Some(&heading), &view)?.bottom());
         numbers.push([cost.into(), margin.into(), slack.into(), model.parts().support_rows.len().into()]);
     }
+    scene.trim(body.bottom, used);
     Ok((scene, numbers))
 }

@@ -64,6 +64,7 @@ pub(super) fn components(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         "versicolor lies between the other two species: a line cannot tell it from them, a conic can",
         &["C = 10, folded bias; dashed: f = ±1; ringed: support vectors"],
     );
+    let mut used = body.top;
     let mut numbers = Numbers::new(&["kernel", "training_errors", "support_vectors"]);
     for (cell, (name, params)) in
         body.cells(2, 1, (26.0, 0.0)).into_iter().zip([("linear", linear), ("quadratic", quadratic)])
@@ -71,8 +72,9 @@ pub(super) fn components(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         let model = desk.fit(&data, params)?;
         let (errors, support) = (model.machines()[0].training_errors, model.parts().support_rows.len());
         let heading = format!("{name} kernel: {}", counted(errors, "error"));
-        desk.panel(&mut scene, cell, Some(&heading), &View::new(&model, &data))?;
+        used = used.max(desk.panel(&mut scene, cell, Some(&heading), &View::new(&model, &data))?.bottom());
         numbers.push([name.into(), errors.into(), support.into()]);
     }
+    scene.trim(body.bottom, used);
     Ok((scene, numbers))
 }

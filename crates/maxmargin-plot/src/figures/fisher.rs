@@ -101,6 +101,7 @@ pub(super) fn criterion(desk: &Desk<'_>) -> Result<(Scene, Numbers), Error> {
         scene.disc(at, 4.5, fill);
         scene.note(name, at, theme.ink(), &chart.frame);
     }
+    scene.trim(body.bottom, left.bottom);
     let mut numbers = Numbers::new(&["degrees", "criterion"]);
     for (k, value) in values.iter().enumerate() {
         numbers.push([(180.0 * k as f64 / ANGLES as f64).into(), (*value).into()]);

@@ -54,10 +54,12 @@ fn draw(desk: &Desk<'_>, set: &str, name: &str, turn: f64) -> Result<(Scene, Num
     );
     let mut cells = body.cells(2, 1, (26.0, 0.0)).into_iter();
     let (left, right) = (cells.next().unwrap_or(body), cells.next().unwrap_or(body));
-    desk.panel(&mut scene, left, Some("as the rows are"), &View::new(&flat, &data))?;
+    let flat_panel = desk.panel(&mut scene, left, Some("as the rows are"), &View::new(&flat, &data))?;
+    let right = Rect { bottom: flat_panel.bottom(), ..right };
     let classes: Vec<Option<u32>> = flat.codes(&data);
     let side = [weights[0], weights[1], weights[2], machine.bias];
     cube(&mut scene, right, &Solid { lifted: &lifted, classes: &classes, plane: side, turn });
+    scene.trim(body.bottom, right.bottom);
     let mut numbers = Numbers::new(&["row", "x1_squared", "sqrt2_x1_x2", "x2_squared", "value"]);
     for (row, at) in lifted.iter().enumerate() {
         let value = (0..3).map(|k| side[k] * at[k]).sum::<f64>() + side[3];

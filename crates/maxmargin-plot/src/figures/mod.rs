@@ -114,7 +114,7 @@ impl Desk<'_> {
         let titles = plane.titles();
         let (x, y) = view.ranges.unwrap_or(plane.ranges);
         let panel = Panel::with_heading(place, Axis::new(&titles.0, x), Axis::new(&titles.1, y), Look::Frame, heading)
-            .squared();
+            .squared_lower();
         plane.ranges = (panel.x.range, panel.y.range);
         let ground = Ground::of(view.model, &plane)?;
         ground.draw_regions(scene, &panel);

@@ -33,7 +33,8 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
         });
     };
     let right = report.rows() - report.errors();
-    let mut caption = vec!["colour: the share of the row's class that is predicted so".to_string()];
+    let mut caption =
+        vec!["the more a cell stands out from the paper, the larger its share of the true class".to_string()];
     if report.unknown() > 0 {
         caption.push(format!(
             "{} with labels that the model does not know are left out",
@@ -100,5 +101,6 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
         }
     }
     panel.finish(&mut scene);
+    scene.trim(body.bottom, place.bottom);
     Ok((scene, numbers))
 }

@@ -104,7 +104,8 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
         body.right -= width + 14.0;
     }
     let size = ((body.width() - 24.0) / 2.0 + 24.0).min(body.height());
-    let body = Rect { bottom: body.top + size.max(200.0), ..body };
+    let bottom = body.bottom;
+    let body = Rect { bottom: (body.top + size.max(200.0)).min(bottom), ..body };
     let unit = || Range::exactly(0.0, 1.0);
     let panels: Vec<Panel> = body
         .cells(2, 1, (24.0, 0.0))
@@ -146,6 +147,7 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
     for panel in &panels {
         panel.finish(&mut scene);
     }
+    scene.trim(bottom, body.bottom);
     let mut numbers = Numbers::new(&["class", "threshold", "false_alarms", "recall", "precision"]);
     for curve in &curves {
         for point in &curve.points {
