@@ -14,6 +14,9 @@ const TICK_LINE: f64 = 24.0;
 /// How much an axis may grow before a panel becomes lower instead.
 const MOST_GROWTH: f64 = 1.15;
 
+/// The part of its height that a panel keeps at least.
+const LEAST_HEIGHT: f64 = 0.62;
+
 /// What is drawn of the axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
@@ -92,7 +95,7 @@ impl Panel {
         let y_unit = self.frame.height() / (self.y.range.high - self.y.range.low);
         let share = x_unit / y_unit * MOST_GROWTH;
         if share.is_finite() && share < 1.0 {
-            let bottom = self.outer.bottom - self.frame.height() * (1.0 - share.max(0.3));
+            let bottom = self.outer.bottom - self.frame.height() * (1.0 - share.max(LEAST_HEIGHT));
             let outer = Rect { bottom, ..self.outer };
             return Panel::with_heading(outer, self.x, self.y, self.look, self.heading.as_deref()).squared();
         }

@@ -216,7 +216,8 @@ impl Scene {
             ] {
                 let at = (beside.0 + x, beside.1 + y);
                 let own = text_box(text, at, SMALL, anchor);
-                if !room.holds(&own) || taken.iter().any(|other| other.meets(&own)) {
+                let apart = Rect { left: own.left - 6.0, right: own.right + 6.0, ..own };
+                if !room.holds(&own) || taken.iter().any(|other| other.meets(&apart)) {
                     continue;
                 }
                 let is_hidden = |(x, y): &&Point| own.left < *x && *x < own.right && own.top < *y && *y < own.bottom;
