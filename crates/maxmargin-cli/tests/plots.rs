@@ -123,7 +123,7 @@ fn what_cannot_be_drawn_is_refused_with_a_way_out_and_leaves_nothing() {
         ("convergence broken.jsonl -o p.svg", "\"broken.jsonl\", line 2", "--trace"),
         ("convergence silent.jsonl -o p.svg", "says nothing of objectives", "smo"),
         ("convergence trace.jsonl two.csv -o p.svg", "drawn from a trace alone", "leave out the data"),
-        ("regions two.mm two.csv more -o p.svg", "unexpected argument 'more'", "--help"),
+        ("regions two.mm two.csv more -o p.svg", "unexpected value 'more'", "--help"),
     ] {
         let run = run(path, &format!("plot {words}"));
         assert_eq!(run.code, Some(2), "{words}: {}", run.stderr);

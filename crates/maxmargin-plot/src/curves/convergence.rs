@@ -106,5 +106,5 @@ fn draw(scene: &mut Scene, panel: &Panel, curves: &[(&str, &Vec<(f64, f64)>, cra
         let at = panel.at(x, y);
         Some((*name, (at.0, at.1.clamp(panel.frame.top, panel.frame.bottom)), *colour))
     });
-    page::end_labels(scene, panel.frame.right + 6.0, &names.collect::<Vec<_>>());
+    page::end_labels(scene, (panel.frame.right + 6.0, panel.frame.bottom), &names.collect::<Vec<_>>());
 }

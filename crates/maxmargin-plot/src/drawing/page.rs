@@ -56,8 +56,8 @@ pub(crate) fn begin(options: &PlotOptions, words: &Words) -> (Scene, Rect) {
     (scene, body)
 }
 
-/// The names of curves beside their right ends, moved apart where they would hide each other.
-pub(crate) fn end_labels(scene: &mut Scene, left: f64, names: &[(&str, (f64, f64), Colour)]) {
+/// The names of curves beside their right ends, moved apart where they would hide each other, and none below the panel.
+pub(crate) fn end_labels(scene: &mut Scene, (left, lowest): (f64, f64), names: &[(&str, (f64, f64), Colour)]) {
     let mut order: Vec<&(&str, (f64, f64), Colour)> = names.iter().collect();
     order.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
     let mut places: Vec<f64> = order.iter().map(|(_, at, _)| at.1).collect();
@@ -65,7 +65,6 @@ pub(crate) fn end_labels(scene: &mut Scene, left: f64, names: &[(&str, (f64, f64
         places[k] = places[k].max(places[k - 1] + SMALL + 3.0);
     }
     // What was pushed over the lower end comes back, and pushes those above.
-    let lowest = scene.height - EDGE - SMALL;
     for k in (0..places.len()).rev() {
         let most = if k + 1 < places.len() { places[k + 1] - SMALL - 3.0 } else { lowest };
         places[k] = places[k].min(most);

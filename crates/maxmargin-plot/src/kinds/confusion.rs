@@ -7,7 +7,7 @@ use crate::Kind;
 use crate::drawing::axis::{Axis, Range};
 use crate::drawing::page::{self, Words};
 use crate::drawing::panel::{Look, Panel};
-use crate::drawing::scene::{Anchor, NORMAL, Rect, Scene};
+use crate::drawing::scene::{Anchor, NORMAL, Rect, SMALL, Scene};
 use crate::drawing::text;
 use crate::drawing::theme::contrast;
 use crate::error::Error;
@@ -59,16 +59,21 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
     let theme = scene.theme;
     let names: Vec<String> = model.classes().iter().map(text::label).collect();
     let count = classes as f64;
-    let across = names.iter().enumerate().map(|(k, name)| (k as f64 + 0.5, text::fit(name, 12.5, 120.0))).collect();
-    let down =
-        names.iter().enumerate().map(|(k, name)| (count - k as f64 - 0.5, text::fit(name, 12.5, 150.0))).collect();
-    // A square of about 44 units a class is enough; more would only spread the numbers.
+    // About 92 units a class are enough; more would only spread the numbers.
     let wanted = (count * 92.0).max(260.0);
     let place = Rect {
         right: body.right.min(body.left + wanted + 160.0),
         bottom: body.bottom.min(body.top + wanted * 0.8 + 70.0),
         ..body
     };
+    // A name below is no wider than its cell, or the last one would leave the sheet. Names of true classes leave most of the room to cells.
+    let cell = 0.6 * place.width() / count;
+    let most = if classes <= 12 { cell } else { 60.0 };
+    let named = |most: f64, at: &dyn Fn(usize) -> f64| -> Vec<(f64, String)> {
+        names.iter().enumerate().map(|(k, name)| (at(k), text::fit(name, SMALL, most))).collect()
+    };
+    let across = named(most.min(120.0), &|k| k as f64 + 0.5);
+    let down = named(150.0, &|k| count - k as f64 - 0.5);
     let range = Range::exactly(0.0, count);
     let panel =
         Panel::new(place, Axis::named("predicted", range, across), Axis::named("true class", range, down), Look::Bare);
