@@ -296,7 +296,7 @@ impl Grid {
                 Knob::C => return Err(stray()),
                 Knob::Gamma => *params.kernel.gamma_mut().ok_or_else(stray)? = Gamma::Value(value),
                 Knob::Coef0 => *params.kernel.coef0_mut().ok_or_else(stray)? = value,
-                Knob::Degree if value >= 1.0 && value <= 100.0 && value.fract() == 0.0 => {
+                Knob::Degree if (1.0..=100.0).contains(&value) && value.fract() == 0.0 => {
                     *params.kernel.degree_mut().ok_or_else(stray)? = value as u32;
                 }
                 Knob::Degree => return Err(Error::parameter(Parameter::Degree, value, "a whole number from 1 to 100")),

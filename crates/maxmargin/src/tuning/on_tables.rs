@@ -9,6 +9,7 @@
 //! single precision, as in LIBSVM.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::{ControlFlow, Range};
 
 use super::judge::Truth;
@@ -46,10 +47,13 @@ pub(super) struct Tables {
     double: Kept<f64>,
 }
 
+/// The numbers of a base, and the split whose scaling they have.
+type BaseNumbers<T> = ((Option<usize>, Base), Vec<T>);
+
 /// Tables by the split whose scaling they have (`None`: all) and their kernel.
 #[derive(Default)]
 struct Kept<T> {
-    base: Option<((Option<usize>, Base), Vec<T>)>,
+    base: Option<BaseNumbers<T>>,
     tables: HashMap<(Option<usize>, String), Vec<T>>,
 }
 
@@ -197,8 +201,8 @@ impl Search {
         let (order, kept) = T::kept(tables);
         let mut plans: HashMap<usize, SplitPlan> = HashMap::new();
         for job in jobs {
-            if !plans.contains_key(&job.split) {
-                plans.insert(job.split, self.plan(shared, job.split, order)?);
+            if let Entry::Vacant(place) = plans.entry(job.split) {
+                place.insert(self.plan(shared, job.split, order)?);
             }
         }
         let groups = self.groups(shared, jobs)?;
