@@ -1,11 +1,13 @@
 //! How a solver approached its answer: the primal and the dual objective, which enclose the optimum, and how fast their distance shrinks.
 
 use super::{axis_of, nothing};
+use crate::contour::Point;
 use crate::drawing::axis::{Axis, Range, short};
 use crate::drawing::page::{self, Words};
 use crate::drawing::panel::{Look, Panel};
 use crate::drawing::scene::{Pen, Rect, Scene};
 use crate::drawing::text::counted;
+use crate::drawing::theme::Colour;
 use crate::error::Error;
 use crate::numbers::Numbers;
 use crate::{Picture, PlotOptions};
@@ -76,7 +78,7 @@ pub fn convergence(steps: &[Convergence], title: &str, options: &PlotOptions) ->
         let panel =
             Panel::new(place, x(if rows == 1 { "step" } else { "" }), Axis::new("objective", range), Look::Lines);
         panel.begin(&mut scene);
-        let curves = [("primal", &primal, red), ("dual", &dual, blue)];
+        let curves = [("primal", &primal[..], red), ("dual", &dual[..], blue)];
         draw(&mut scene, &panel, &curves);
     }
     if !sizes.is_empty()
@@ -85,7 +87,7 @@ pub fn convergence(steps: &[Convergence], title: &str, options: &PlotOptions) ->
         let axis = axis_of("gap and violation", &sizes)?;
         let panel = Panel::new(place, x("step"), axis, Look::Lines);
         panel.begin(&mut scene);
-        draw(&mut scene, &panel, &[("gap", &gap, theme.ink()), ("violation", &violation, green)]);
+        draw(&mut scene, &panel, &[("gap", &gap[..], theme.ink()), ("violation", &violation[..], green)]);
     }
     let mut numbers = Numbers::new(&["iteration", "primal", "dual", "gap", "violation"]);
     for step in steps {
@@ -96,7 +98,7 @@ pub fn convergence(steps: &[Convergence], title: &str, options: &PlotOptions) ->
 }
 
 /// Curves with their names at their ends.
-fn draw(scene: &mut Scene, panel: &Panel, curves: &[(&str, &Vec<(f64, f64)>, crate::drawing::theme::Colour)]) {
+fn draw(scene: &mut Scene, panel: &Panel, curves: &[(&str, &[Point], Colour)]) {
     for (_, points, colour) in curves {
         panel.curve(scene, points.iter().copied(), Pen::new(*colour, 1.8));
     }

@@ -2,6 +2,9 @@
 
 use super::text;
 
+/// A tick: its place on the axis, from 0 to 1, and its text.
+pub(crate) type Tick = (f64, String);
+
 /// From where to where an axis reaches, in the user's own units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range {
@@ -56,7 +59,7 @@ impl Range {
     }
 
     /// Ticks at round numbers, at most about `most` of them: the number's place and its text.
-    pub(crate) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self, most: usize) -> Vec<Tick> {
         let step = round_step((self.high / 4.0 - self.low / 4.0) / most.max(2) as f64 * 4.0);
         let first = (self.low / step).ceil();
         if !(step > 0.0 && step.is_finite() && first.is_finite()) {
@@ -176,7 +179,7 @@ impl Axis {
     }
 
     /// Ticks: the place of each, and its text.
-    pub(crate) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self, most: usize) -> Vec<Tick> {
         match &self.marks {
             Marks::Even => self.range.ticks(most),
             Marks::Named(names) => {
@@ -195,8 +198,8 @@ impl Axis {
     }
 
     /// The most ticks, side by side in some room, whose texts of a size keep apart.
-    pub(crate) fn ticks_across(&self, room: f64, size: f64) -> Vec<(f64, String)> {
-        let apart = |ticks: &Vec<(f64, String)>| {
+    pub(crate) fn ticks_across(&self, room: f64, size: f64) -> Vec<Tick> {
+        let apart = |ticks: &Vec<Tick>| {
             let width = |k: usize| text::width(&ticks[k].1, size);
             (1..ticks.len())
                 .all(|k| (ticks[k].0 - ticks[k - 1].0).abs() * room > (width(k) + width(k - 1)) / 2.0 + 14.0)

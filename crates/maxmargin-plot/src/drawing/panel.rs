@@ -1,6 +1,6 @@
 //! A panel: a rectangle with two axes, where numbers have a place.
 
-use super::axis::Axis;
+use super::axis::{Axis, Tick};
 use super::scene::{Anchor, NORMAL, Pen, Rect, SMALL, Scene, Shape};
 use super::text;
 use crate::contour::Point;
@@ -39,7 +39,7 @@ pub(crate) struct Panel {
     pub(crate) y: Axis,
     look: Look,
     heading: Option<String>,
-    ticks: (Vec<(f64, String)>, Vec<(f64, String)>),
+    ticks: (Vec<Tick>, Vec<Tick>),
     outer: Rect,
 }
 
@@ -108,7 +108,7 @@ impl Panel {
     }
 
     /// The panel with its left end farther right, where that of another panel is.
-    pub(crate) fn from_left(self, left: f64) -> Self {
+    pub(crate) fn with_left(self, left: f64) -> Self {
         let frame = Rect { left: left.max(self.frame.left), ..self.frame };
         let ticks = (self.x.ticks_across(frame.width(), SMALL), self.ticks.1.clone());
         Panel { frame, ticks, ..self }

@@ -103,7 +103,7 @@ pub(crate) fn draw(subject: &Subject<'_>) -> Result<(Scene, Numbers), Error> {
     let rows_axis = Axis::new("rows", Range::exactly(0.0, most * 1.05));
     let counts = Panel::new(lower, Axis::new(&across, unit()), rows_axis, Look::Lines);
     // Both panels share their axis, so they share their left end.
-    let (panel, counts) = (panel.clone().from_left(counts.frame.left), counts.from_left(panel.frame.left));
+    let (panel, counts) = (panel.clone().with_left(counts.frame.left), counts.with_left(panel.frame.left));
     panel.begin(&mut scene);
     let dashed = Pen::new(theme.rule(), 1.2).dashed(4.0, 4.0);
     scene.line(vec![panel.at(0.0, 0.0), panel.at(1.0, 1.0)], dashed);
