@@ -298,8 +298,9 @@ fn doctor_says_what_train_will_refuse() {
 fn doctor_asks_for_no_scaling_that_train_does_by_itself() {
     let folder = tempdir().unwrap();
     let at = folder.path();
-    let row =
-        |row: usize| format!("{},{},{}\n", row * 10_000, (row % 7) as f64 / 7.0, if row % 2 == 0 { "a" } else { "b" });
+    let row = |row: usize| {
+        format!("{},{},{}\n", row * 10_000, (row % 7) as f64 / 7.0, if row.is_multiple_of(2) { "a" } else { "b" })
+    };
     fs::write(at.join("u.csv"), (0..40).map(row).collect::<String>()).unwrap();
     assert!(!done(at, "doctor u.csv").stdout.contains("--scale standard"));
     assert!(done(at, "doctor u.csv --kernel rbf").stdout.contains("--scale standard"));
