@@ -340,8 +340,8 @@ fn anything(seed: u64) -> (Dataset, Model) {
     let (rows, columns) = (12 + random.below(40) as usize, 1 + random.below(5) as usize);
     let scale = 10f64.powi(random.below(13) as i32 - 6);
     let offset = if random.below(3) == 0 { 1e3 * scale } else { 0.0 };
-    let classes = 2 + random.below(if seed % 7 == 0 { 11 } else { 3 }) as usize;
-    let (longest, is_regression) = ([3, 12, 60][random.below(3) as usize], seed % 5 == 0);
+    let classes = 2 + random.below(if seed.is_multiple_of(7) { 11 } else { 3 }) as usize;
+    let (longest, is_regression) = ([3, 12, 60][random.below(3) as usize], seed.is_multiple_of(5));
     let names: Vec<String> = (0..columns).map(|k| format!("{}{k}", random.word(longest))).collect();
     let labels: Vec<Label> = (0..classes).map(|k| Label::new(format!("{}{k}", random.word(longest)))).collect();
     let own = |row: usize| row % classes;

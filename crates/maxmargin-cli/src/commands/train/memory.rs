@@ -410,7 +410,9 @@ fn own_targets(arguments: &Train, params: &TrainingParams, data: &Dataset) -> Op
         return None;
     }
     let (_, deviation) = params.clone().in_deviations_of(&data.numbers().ok()?);
-    (deviation > FAR || deviation < 1.0 / FAR).then(|| {
+    // A deviation that is not a number is refused elsewhere; it is not far.
+    let is_far = deviation > FAR || 1.0 / deviation > FAR;
+    is_far.then(|| {
         let unit = number(deviation, 3);
         (
             format!("C and epsilon count in the targets' own units, and their standard deviation is {unit}"),
