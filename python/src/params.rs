@@ -1,6 +1,6 @@
 //! Dictionaries from Python to checked parameters and data.
 
-use maxmargin::data::{Answers as Known, Dataset, Label, Labels, Matrix};
+use maxmargin::data::{Answers as Known, Dataset, Label, Labels, Matrix, ScalingKind};
 use maxmargin::kernel::KernelParams;
 use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss, Norm, Task};
@@ -41,6 +41,9 @@ pub(crate) struct Params {
     threshold: String,
     /// What each class counts, by its code.
     class_weights: Option<Vec<f64>>,
+    /// What is done to the columns first: `none`, `standard` or `minmax`. Models that were pickled before there was a choice have no such item.
+    #[pyo3(default = "none".to_string())]
+    scaling: String,
 }
 
 /// One of some words.
@@ -111,6 +114,7 @@ impl Params {
             solver: self.solver.as_deref().map(|solver| word("solver", solver, &solvers)).transpose()?,
             multiclass: self.multiclass.as_deref().map(|way| word("multiclass", way, &ways)).transpose()?,
             class_weights,
+            scaling: word("scaling", &self.scaling, &ScalingKind::ALL.map(|kind| (kind.name(), kind)))?,
             settings: Settings {
                 tolerance: self.tolerance,
                 gap: self.gap,

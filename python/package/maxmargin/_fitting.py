@@ -59,6 +59,7 @@ def params(**changed: Any) -> dict[str, Any]:
         shrinkage="0.001",
         threshold="least-error",
         class_weights=None,  # one a class
+        scaling="none",  # or standard, minmax
     )
     unknown = set(changed) - set(known)
     if unknown:
@@ -108,7 +109,7 @@ def seed_of(random_state: Any) -> int:
     raise InputError(f"{random_state!r} cannot be used to seed a generator: give a whole number, a RandomState or None")
 
 
-def _check_folder(checkpoint: str) -> None:
+def check_folder(checkpoint: str) -> None:
     """Refuses a checkpoint that could not be written, before hours of work."""
     folder = os.path.dirname(os.path.abspath(checkpoint)) if checkpoint and "\0" not in checkpoint else ""
     if not os.path.isdir(folder):
@@ -212,7 +213,7 @@ class EngineEstimator(Called, Estimator):
         line = Line(type(self).__name__) if getattr(self, "progress", False) or getattr(self, "verbose", False) else None
         checkpoint = getattr(self, "checkpoint", None)
         if checkpoint is not None:
-            _check_folder(os.fspath(checkpoint))
+            check_folder(os.fspath(checkpoint))
         # More seconds than there are: no limit.
         max_time = getattr(self, "max_time", None)
         max_time = None if max_time is None or max_time > 1e9 else float(max_time)
@@ -232,6 +233,12 @@ class EngineEstimator(Called, Estimator):
                 line.close()
         if failure:
             warn(failure, RuntimeWarning)
+        self._take(model, rows, known, asked, history, keep_rows)
+
+    def _take(
+        self, model: _engine.Model, rows: Rows, known: dict[str, Any], asked: dict[str, Any], history: list[Any], keep_rows: bool = False
+    ) -> None:
+        """Becomes the estimator of a model that the engine has trained; `keep_rows` as in `_train`."""
         self._set_fit(Fit(model, rows if keep_rows else None, known, asked), history)
         if model.stop != "converged":
             self._warn_of_stop(model.stop)
@@ -431,9 +438,9 @@ class EngineEstimator(Called, Estimator):
         model = self._exported()
         if columns is not None and len(columns) != 2:
             raise InputError(f"columns is {columns!r}, but a picture has two")
-        for name, number in (("width", width), ("height", height), ("row", row)):
-            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < 2**32:
-                raise InputError(f"{name} is {number!r}, but it must be a whole number of 0 or more")
+        for name, size in (("width", width), ("height", height), ("row", row)):
+            if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 <= size < 2**32:
+                raise InputError(f"{name} is {size!r}, but it must be a whole number of 0 or more")
         data = known = None
         if X is not None:
             rows = read_rows(self, X, self._threads(), reset=False)
