@@ -80,9 +80,10 @@ class _Searches:
         scaling = None if scale == "auto" else scale
         suggested = search_of(problem, [part], splits, self._threads(), metric=metric, scaling=scaling, fills=True)
         values = dict(suggested.axes()[0][1])["gamma"]
-        part.axes["gamma"] = (
-            np.geomspace(min(values), max(values), int(count)).tolist() if count > 1 else [float(np.sqrt(values[0] * values[-1]))]
-        )
+        if count != len(values):
+            ends = min(values), max(values)
+            values = np.geomspace(*ends, int(count)).tolist() if count > 1 else [float(np.sqrt(ends[0] * ends[1]))]
+        part.axes["gamma"] = values
 
     def _search(
         self, rows: Rows, X: Any, y: Any, groups: Any, asked: dict[str, Any], sign: float, metric: str, scale: str, **how: Any
