@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -415,6 +416,13 @@ def test_warnings_of_a_search_are_kept():
         (dict(scoring="f1"), "GridSearchCV takes any scorer"),
         (dict(cv=1), "cv is 1"),
         (dict(cv="five"), "cv is 'five'"),
+        (dict(cv=[1, 2]), "its items are no pairs of row numbers"),
+        (dict(cv=[([-1, 0], [1])]), "a side of a split is"),
+        (dict(kernel=[]), "kernel is an empty list"),
+        (dict(kernel=5), "kernel is 5"),
+        (dict(coef0="a"), "coef0 is 'a'"),
+        (dict(checkpoint=5), "checkpoint is 5"),
+        (dict(tol=-1.0), "tol is -1"),
         (dict(cv=[([0, 1, 500], [2])]), "split 1 names row 501, but there are"),
         (dict(groups=[1, 2]), "one group for each"),
         (dict(choose="worst"), "choose is 'worst'"),
@@ -429,7 +437,7 @@ def test_warnings_of_a_search_are_kept():
 )
 def test_bad_input_is_refused_with_its_place_and_a_way_out(how, message):
     X, y = noisy(0, rows=40)
-    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+    with pytest.raises(InputError, match=re.escape(message)):
         tune(X, y, **how)
 
 

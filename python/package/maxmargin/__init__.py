@@ -22,8 +22,9 @@ from ._perceptron import Perceptron
 from ._review import doctor
 from ._sgd import SGDClassifier
 from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
+from ._tuned import Honest, Tuned
 from ._tuned_estimators import SVCCV, SVRCV, LinearSVCCV, OneClassSVMCV
-from ._tuning import Honest, Tuned, TuneSession, tune
+from ._tuning import TuneSession, tune
 
 __all__ = [
     "Certificate",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -193,9 +194,13 @@ def read_grid(grid: Any) -> dict[str, list[float]]:
     return {name: read_values(name, values) for name, values in grid.items()}
 
 
-def parts_of(kernels: Iterable[str], grid: Mapping[str, list[float]], coef0: float, degree: int) -> list[Part]:
+def parts_of(kernels: Any, grid: Mapping[str, list[float]], coef0: float, degree: int) -> list[Part]:
     """One part for each kernel, with the parameters of the grid that it has."""
+    if isinstance(kernels, str) or not isinstance(kernels, Iterable):
+        kernels = [kernels]
     names = [kernel_name(kernel) for kernel in kernels]
+    if not names:
+        raise InputError(f"kernel is an empty list\nhelp: {', '.join(_OF_KERNEL)} can be searched")
     for knob in grid:
         if not any(has(name, knob) for name in names):
             raise InputError(
@@ -212,7 +217,7 @@ def read_splits(cv: Any, X: Any, y: Any, groups: Any, rows: int) -> dict[str, An
         if cv < 2:
             raise InputError(f"cv is {cv!r}, but it must be 2 folds or more, a splitter, or a list of (rows to train on, rows held out)")
         return dict(splits=None, folds=int(cv), groups=_group_numbers(groups, rows))
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, (str, bytes)):
         found = cv.split(X, y, groups)
     elif isinstance(cv, Iterable) and not isinstance(cv, (str, bytes)):
         found = cv
@@ -232,7 +237,11 @@ def row_numbers(given: Any, rows: int) -> np.ndarray:
         if len(array) != rows:
             raise InputError(f"a side of a split has {len(array)} times True or False, but there are {rows} rows")
         array = np.flatnonzero(array)
-    return np.sort(array.astype(np.int64, casting="safe" if array.size == 0 else "same_kind"))
+    if array.size and (array.dtype.kind not in "iu" or array.ndim != 1 or array.min() < 0):
+        raise InputError(
+            f"a side of a split is {reprlib.repr(given)}, but it must be a list of row numbers, counted from 0, or of True and False"
+        )
+    return np.sort(array.astype(np.int64))
 
 
 def _group_numbers(groups: Any, rows: int) -> np.ndarray | None:
@@ -309,6 +318,8 @@ def run(
 ) -> _engine.Tuned:
     """Searches, with a line that says how far it is where that is wanted."""
     if checkpoint is not None:
+        if not isinstance(checkpoint, (str, os.PathLike)):
+            raise InputError(f"checkpoint is {checkpoint!r}, but it must be a path")
         check_folder(os.fspath(checkpoint))
     line = SearchLine(name) if progress else None
     try:

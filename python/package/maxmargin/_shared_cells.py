@@ -54,7 +54,10 @@ def machine_of(estimator: Any) -> tuple[Any, str, str]:
         raise CannotShare(f"the estimator is a {type(estimator).__name__}")
     if estimator.memory is not None:
         raise CannotShare("the pipeline keeps what it computes")
-    *before, (name, machine) = [step for step in estimator.steps if step[1] is not None and not _is_nothing(step[1])]
+    steps = [step for step in estimator.steps if step[1] is not None and not _is_nothing(step[1])]
+    if not steps:
+        raise CannotShare("the pipeline has no steps")
+    *before, (name, machine) = steps
     if kind_of(machine) is None:
         raise CannotShare(f"the last step of the pipeline is a {type(machine).__name__}")
     if not before:

@@ -16,7 +16,8 @@ from ._linear_svm import LinearSVC
 from ._parameters import Rule, boolean, check_parameters, instance, integer, number, one_of
 from ._search import SCORINGS, Part, has, kernel_name, read_metric, read_problem, read_splits, read_values, search_of
 from ._svm import _OneClass, _SupportClassifier, _SupportRegressor
-from ._tuning import SCALES, Tuned, adopt, searched
+from ._tuned import Tuned
+from ._tuning import SCALES, adopt, searched
 
 _VALUES: tuple[Rule, ...] = (
     integer(least=1),
@@ -111,12 +112,12 @@ class _Searches:
             progress=bool(self.progress or self.verbose),
             **how,
         )
-        tuned.warn_of_end(self.max_time)
+        tuned._warn_of_end(self.max_time)
         return tuned
 
-    def _keep_choice(self, tuned: Tuned, cell: int | None) -> int:
+    def _keep_choice(self, tuned: Tuned, cell: Any) -> int:
         """Keeps what the search found; the cell that is taken."""
-        if cell is None:
+        if not tuned._is_done(cell):
             raise InputError("the search ended before a cell was done\nhelp: give it more time than max_time, or fewer values")
         values = dict(tuned._params[cell])
         values.pop("kernel")
@@ -528,7 +529,7 @@ class LinearSVCCV(_Searches, LinearClassifier):
         asked, self._column = self._problem()
         tuned = self._search(rows, X, y, groups, asked, sign, metric, "none")
         cell = self._keep_choice(tuned, tuned.chosen_index_)
-        model, asked, history = tuned.refit(cell, self._threads())
+        model, asked, history = tuned._train(cell, self._threads())
         self.classes_ = tuned._problem.classes
         self._take(model, rows, tuned._problem.known, asked, history)
         self._set_weights()
