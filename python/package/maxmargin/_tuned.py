@@ -219,10 +219,12 @@ class Tuned:
         return cell is not None and self._cells[cell]["mean"] is not None
 
     def _warn_of_end(self, max_time: float | None) -> None:
-        """Warns where the search was broken off."""
+        """Warns where the search was broken off, or has nothing to choose by."""
         if self.stop_reason_ != "converged":
             what = "the best so far is taken" if self._is_done(self.chosen_index_) else "no cell is done"
             warn(f"The search was stopped after max_time={max_time} seconds: {what}.", known_to_sklearn(ConvergenceWarning))
+        elif not self._is_done(self.chosen_index_):
+            warn(f"{self.metric_} is not defined in some split, so that no cell has a score: choose fewer folds, or another measure")
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:<9} {text}" for name, text in self._lines())

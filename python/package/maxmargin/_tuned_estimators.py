@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._callbacks import with_callbacks
-from ._errors import InputError
+from ._errors import InputError, warn
 from ._fitting import ENGINE_RULES, params
 from ._input import Rows, read_rows, require_y
 from ._kernel_machine import KernelMachine, boolean_rules
@@ -90,6 +90,8 @@ class _Searches:
         self, rows: Rows, X: Any, y: Any, groups: Any, asked: dict[str, Any], sign: float, metric: str, scale: str, **how: Any
     ) -> Tuned:
         problem = read_problem(self, rows, y, asked, getattr(self, "class_weight", None))
+        if len(rows) < 2:
+            raise InputError("n_samples = 1, but a search holds rows out, and trains on others\nhelp: give more rows")
         splits = read_splits(self.cv, X, y, groups, len(rows))
         part = self._part(self._grid())
         self._with_gammas(part, problem, splits, scale, metric)
@@ -112,13 +114,15 @@ class _Searches:
             progress=bool(self.progress or self.verbose),
             **how,
         )
-        tuned._warn_of_end(self.max_time)
         return tuned
 
     def _keep_choice(self, tuned: Tuned, cell: Any) -> int:
         """Keeps what the search found; the cell that is taken."""
         if not tuned._is_done(cell):
+            if tuned.stop_reason_ == "converged":
+                raise InputError(f"{tuned.metric_} is not defined in some split, so that no cell has a score\nhelp: choose fewer folds")
             raise InputError("the search ended before a cell was done\nhelp: give it more time than max_time, or fewer values")
+        tuned._warn_of_end(self.max_time)
         values = dict(tuned._params[cell])
         values.pop("kernel")
         self.tuned_ = tuned
@@ -344,6 +348,9 @@ class SVRCV(_SearchesKernels, _SupportRegressor):
         rows = read_rows(self, X, self._threads(), reset=True)
         asked = self._asked(task="regression", task_number=0.1)
         tuned = self._search(rows, X, y, groups, asked, sign, metric, self.scale)
+        if metric == "r2" and not tuned._is_done(tuned.chosen_index_) and tuned.stop_reason_ == "converged":
+            warn("R² is not defined where all held-out numbers of a fold are the same: C and gamma are chosen by the mean squared error")
+            tuned = self._search(rows, X, y, groups, asked, -1.0, "mse", self.scale)
         adopt(self, tuned, self._keep_choice(tuned, tuned.chosen_index_), self._threads())
         return self
 
