@@ -228,7 +228,7 @@ def test_sparse_rows_and_frames_are_searched():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning", "ignore:One or more of the test scores")
 def test_what_cannot_share_is_searched_by_scikit_learn_with_a_word(estimator, how, why):
     X, y = noisy(1, rows=80)
-    grid = {"svc__C" if hasattr(estimator, "steps") else "C": [0.1, 1.0]}
+    grid = {"svc__C" if isinstance(estimator, Pipeline) else "C": [0.1, 1.0]}
     search = maxmargin.GridSearchCV(estimator, grid, **{"cv": 3, **how})
     with pytest.warns(maxmargin.FallbackWarning, match=why):
         search.fit(X, y)
@@ -253,7 +253,7 @@ def test_a_candidate_that_cannot_be_fitted_counts_as_in_scikit_learn():
         search.fit(X, y)
     assert any(issubclass(entry.category, maxmargin.FallbackWarning) for entry in caught)
     assert np.isnan(search.cv_results_["mean_test_score"][0]) and search.best_params_ == {"C": 1.0}
-    with pytest.raises(ValueError, match="C"), pytest.warns(maxmargin.FallbackWarning):
+    with pytest.raises(ValueError, match="The 'C' parameter of SVC must be"):
         maxmargin.GridSearchCV(SVC(), {"C": [-1.0, 1.0]}, cv=3, error_score="raise").fit(X, y)
 
 
@@ -348,12 +348,13 @@ def test_held_out_values_are_those_of_separate_models():
 
 
 def test_leaving_cells_that_cannot_win_changes_no_choice():
-    for seed in range(5):
-        X, y = noisy(seed, rows=200)
-        auto, whole = (tune(X, y, strategy=strategy, seed=seed, refit=False) for strategy in ("auto", "grid"))
+    X, y = load_breast_cancer(return_X_y=True)
+    for seed in range(3):
+        how = dict(cv=10, seed=seed, grid={"C": "0.01:100:4", "gamma": "0.0001:10:5"}, refit=False)
+        auto, whole = (tune(X, y, strategy=strategy, **how) for strategy in ("auto", "grid"))
         print(f"seed {seed}: {auto.counts_}")
         assert auto.best_params_ == whole.best_params_ and auto.one_se_params_ == whole.one_se_params_
-        assert whole.counts_["abandoned"] == 0
+        assert auto.counts_["abandoned"] > 0 == whole.counts_["abandoned"]
 
 
 def test_numbers_are_searched_as_a_regression():
