@@ -66,6 +66,7 @@ fn groups_stay_together_and_their_column_is_not_trained_on() {
     let found = done(folder.path(), "tune t.csv --groups patient --folds 4 --grid C=1,10,gamma=0.5 -o t.mm");
     assert!(words(&found.stdout).contains("keep groups of column \"patient\" whole"), "{}", found.stdout);
     assert_eq!(json(folder.path(), "inspect t.mm --json")["columns"].as_u64(), Some(2));
+    done(folder.path(), "predict t.mm t.csv -o p.txt");
     let given = json(folder.path(), "tune t.csv --fold-column patient --grid C=1,gamma=0.5 --json --quiet");
     assert_eq!(given["splits"].as_u64(), Some(10));
     let wrong = run(folder.path(), "tune t.csv --groups a,b --grid C=1,gamma=0.5");

@@ -52,7 +52,7 @@ pub enum Format {
 ///
 /// let options = ReadOptions { label: Some("kind".into()), ..ReadOptions::default() };
 /// let data = read_bytes(b"kind,width\nold,3\nnew,5\n", "table.csv", &options)?;
-/// assert_eq!(data.labels()?.get(0).text(), "old");
+/// assert_eq!(data.answers().text(0).as_deref(), Some("old"));
 /// assert_eq!(data.names(), Some(&["width".to_string()][..]));
 /// # Ok::<(), maxmargin_io::Error>(())
 /// ```

@@ -32,7 +32,9 @@ class available_when:
         if instance is None:
             return self.function
         if not self.condition(instance):
-            raise AttributeError(f"This {owner.__name__!r} has no attribute {self.__name__!r}, which is not available when {self.otherwise}")
+            raise AttributeError(
+                f"This {owner.__name__!r} has no attribute {self.__name__!r}, which is not available when {self.otherwise}"
+            )
         return MethodType(self.function, instance)
 
 

@@ -57,7 +57,16 @@ pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
         None => options,
     };
     let ReadData { data, recipe, .. } = origin.fetch(arguments.reading.seed(), &workers, words)?.read_once(&options)?;
-    let (data, numbers) = take_column(data, arguments.groups.as_deref().or(arguments.fold_column.as_deref()))?;
+    let taken = arguments.groups.as_deref().or(arguments.fold_column.as_deref());
+    // The model neither has this column nor asks for it again.
+    let recipe = match taken {
+        Some(name) => {
+            let column = data.find_column(name)?;
+            recipe.map(|recipe| recipe.without(column))
+        }
+        None => recipe,
+    };
+    let (data, numbers) = take_column(data, taken)?;
     check_labels(arguments, &data)?;
     params.scaling = match arguments.scale {
         OrAuto::Named(kind) => kind,
