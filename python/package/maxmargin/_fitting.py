@@ -431,9 +431,9 @@ class EngineEstimator(Called, Estimator):
         model = self._exported()
         if columns is not None and len(columns) != 2:
             raise InputError(f"columns is {columns!r}, but a picture has two")
-        for name, number in (("width", width), ("height", height), ("row", row)):
-            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < 2**32:
-                raise InputError(f"{name} is {number!r}, but it must be a whole number of 0 or more")
+        for name, given in (("width", width), ("height", height), ("row", row)):
+            if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or not 0 <= given < 2**32:
+                raise InputError(f"{name} is {given!r}, but it must be a whole number of 0 or more")
         data = known = None
         if X is not None:
             rows = read_rows(self, X, self._threads(), reset=False)
