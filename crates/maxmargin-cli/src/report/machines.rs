@@ -139,6 +139,24 @@ pub(crate) fn features(page: &mut Page, model: &Model) {
     }
 }
 
+/// How many landmarks there are, and what is proved of the distance to the exact machine.
+pub(crate) fn landmarks(page: &mut Page, model: &Model) {
+    let Some(points) = &model.parts().landmarks else { return };
+    let count = counted(model.parts().support_rows.len(), "landmark");
+    let of = match points.len() {
+        1 => String::new(),
+        machines => format!(", of the worst of {machines} machines"),
+    };
+    let proof = match model.proved_gap() {
+        Some(gap) => format!(
+            "proved: the objective is at most {} above that of the exact machine, relative to itself{of}",
+            brief(gap)
+        ),
+        None => "nothing is proved about the exact machine (--prove)".into(),
+    };
+    page.line("landmarks", &format!("{count}; {proof}"));
+}
+
 /// The one certificate of classes trained together, and the errors of each.
 fn joint_table(page: &mut Page, model: &Model, evidence: &JointEvidence) {
     const MOST: usize = 20;
