@@ -364,6 +364,7 @@ mod tests {
     use maxmargin::model::Multiclass;
     use maxmargin::problem::{Bias, Task};
     use maxmargin::solver::{Settings, SolverKind};
+    use maxmargin::training::Landmarks;
     use maxmargin::{Dataset, Stop, TrainingParams, Unattended, Workers};
 
     fn train(data: &Dataset, params: TrainingParams) -> Model {
@@ -403,6 +404,10 @@ mod tests {
             let settings = Settings { hidden: hidden.to_vec(), max_iterations: Some(60), ..Settings::default() };
             TrainingParams { solver: Some(SolverKind::Mlp), settings, ..with(KernelParams::Linear) }
         };
+        let on_landmarks = |prove: bool| {
+            let landmarks = Some(Landmarks { count: 20, prove, until: None });
+            TrainingParams { landmarks, ..with(rbf()) }
+        };
         let task = |task: Task| TrainingParams { task, ..with(KernelParams::Linear) };
         let widths = (0..150).map(|row| Label::new(iris.matrix().row(row)[3].to_string()));
         let numbers = iris.clone().with_answers(Labels::new(widths)).unwrap();
@@ -421,6 +426,8 @@ mod tests {
             (iris.clone(), with(sum)),
             (sparse, with(rbf())),
             (single, with(rbf())),
+            (iris.clone(), on_landmarks(true)),
+            (iris.clone(), TrainingParams { positive: Some(Label::new("setosa")), ..on_landmarks(false) }),
             (table, with(KernelParams::Precomputed)),
             (generate("xor", 40, 1).unwrap(), with(KernelParams::Sigmoid { gamma: Gamma::Scale, coef0: 0.5 })),
         ]

@@ -103,12 +103,11 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     page.line("solver", &format!("{}{reason}", parts.provenance.origin.name()));
     machines::landmarks(&mut page, model);
     let iterations = model.iterations();
-    let of_what = if parts.landmarks.is_some() && model.stop() == Stop::Converged { " on the landmarks" } else { "" };
     page.line(
         "stopped",
         &format!(
-            "{}{of_what} after {} in {} s; {}",
-            model.stop().name(),
+            "{} after {} in {} s; {}",
+            machines::stopped(model),
             counted(iterations as usize, "iteration"),
             number(trained.train_seconds, 3),
             trained.goal
