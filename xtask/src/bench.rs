@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::python::{environment, pip};
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 11] = [
+const BENCHMARKS: [&str; 12] = [
     "kernel",
     "formulations",
     "linear",
@@ -18,6 +18,7 @@ const BENCHMARKS: [&str; 11] = [
     "small",
     "reading",
     "growth",
+    "landmarks",
     "memory",
     "out-of-core",
     "tuning",

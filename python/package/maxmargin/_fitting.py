@@ -59,6 +59,9 @@ def params(**changed: Any) -> dict[str, Any]:
         shrinkage="0.001",
         threshold="least-error",
         class_weights=None,  # one a class
+        landmarks=None,  # how many
+        prove=False,
+        proved_gap=None,  # adds landmarks until the proved relative gap is at most this
     )
     unknown = set(changed) - set(known)
     if unknown:

@@ -423,6 +423,12 @@ fn own_targets(arguments: &Train, params: &TrainingParams, data: &Dataset) -> Op
 
 /// What to say of a solver that stopped before its tolerance.
 pub(super) fn not_converged(model: &Model) -> Option<(String, &'static str)> {
+    let gave_up = |machine: &Machine| machine.stop == Stop::Stalled;
+    if let Some(gap) = model.proved_gap().filter(|_| model.machines().iter().all(gave_up)) {
+        let what =
+            format!("landmarks were added until no more could be: the proved relative gap is {}", number(gap, 3));
+        return Some((what, "grant more --memory, or name a larger --proved-gap"));
+    }
     let help = match model.stop() {
         Stop::Converged => return None,
         Stop::IterationLimit => "raise --max-iterations, scale the columns (--scale standard), or choose a smaller C",
