@@ -123,7 +123,8 @@ pub(crate) fn calibrate(
     Ok(Model::from(door::run(py, Watch::default(), work)?))
 }
 
-fn seconds(value: f64) -> PyResult<Duration> {
+/// Seconds of a limit on time.
+pub(crate) fn seconds(value: f64) -> PyResult<Duration> {
     match Duration::try_from_secs_f64(value) {
         Ok(limit) if value > 0.0 => Ok(limit),
         _ => Err(InputError::new_err(format!("max_time is {value}, but it must be a number of seconds above 0"))),

@@ -13,6 +13,7 @@
 //! | `params.rs` | a dictionary to checked parameters |
 //! | `fit.rs` | `fit`, `calibrate` and `steps` |
 //! | `model.rs` | `Model`: predictions, certificate, vectors, files |
+//! | `tuning.rs` | `Search` and `Tuned`: parameters by cross validation |
 //! | `review.rs` | how well a model does, why, which rows are odd, and what may be wrong |
 //! | `stream.rs` | `Stream`: learning from rows as they come |
 //! | `lift.rs` | `Lift`: explicit feature maps; and blocks of kernel values |
@@ -29,6 +30,7 @@ mod model;
 mod params;
 mod review;
 mod stream;
+mod tuning;
 
 use pyo3::prelude::*;
 
@@ -53,6 +55,8 @@ mod _engine {
     use super::review::{diagnose, explain, report, suspects};
     #[pymodule_export]
     use super::stream::Stream;
+    #[pymodule_export]
+    use super::tuning::{Search, Tuned, read_grid};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Dictionaries from Python to checked parameters and data.
 
-use maxmargin::data::{Answers as Known, Dataset, Label, Labels, Matrix};
+use maxmargin::data::{Answers as Known, Dataset, Label, Labels, Matrix, ScalingKind};
 use maxmargin::kernel::KernelParams;
 use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss, Norm, Task};
@@ -41,11 +41,17 @@ pub(crate) struct Params {
     threshold: String,
     /// What each class counts, by its code.
     class_weights: Option<Vec<f64>>,
-    /// How many landmarks; `None` trains exactly.
+    /// How many landmarks; `None` trains exactly. Models that were pickled before there were landmarks have none of the three items.
+    #[pyo3(default)]
     landmarks: Option<usize>,
+    #[pyo3(default)]
     prove: bool,
     /// The proved relative gap at which no more landmarks are added.
+    #[pyo3(default)]
     proved_gap: Option<f64>,
+    /// What is done to the columns first: `none`, `standard` or `minmax`. Models that were pickled before there was a choice have no such item.
+    #[pyo3(default = "none".to_string())]
+    scaling: String,
 }
 
 /// One of some words.
@@ -117,6 +123,7 @@ impl Params {
             multiclass: self.multiclass.as_deref().map(|way| word("multiclass", way, &ways)).transpose()?,
             class_weights,
             landmarks: self.landmarks.map(|count| Landmarks { count, prove: self.prove, until: self.proved_gap }),
+            scaling: word("scaling", &self.scaling, &ScalingKind::ALL.map(|kind| (kind.name(), kind)))?,
             settings: Settings {
                 tolerance: self.tolerance,
                 gap: self.gap,

@@ -26,6 +26,7 @@ def test_all_notebooks_are_there():
         "text-classification",
         "a-large-set",
         "certificates",
+        "tuning",
     }
 
 

@@ -22,17 +22,22 @@ from ._perceptron import Perceptron
 from ._review import doctor
 from ._sgd import SGDClassifier
 from ._svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
+from ._tuned import Honest, Tuned
+from ._tuned_estimators import SVCCV, SVRCV, LinearSVCCV, OneClassSVMCV
+from ._tuning import TuneSession, tune
 
 __all__ = [
     "Certificate",
     "ConvergenceWarning",
     "DataConversionWarning",
     "FallbackWarning",
+    "Honest",
     "InputError",
     "InternalError",
     "KernelPerceptron",
     "LinearDiscriminantAnalysis",
     "LinearSVC",
+    "LinearSVCCV",
     "LinearSVR",
     "LogisticRegression",
     "NotFittedError",
@@ -40,17 +45,32 @@ __all__ = [
     "NuSVR",
     "Nystroem",
     "OneClassSVM",
+    "OneClassSVMCV",
     "Perceptron",
     "PolynomialLift",
     "RBFSampler",
     "RVC",
     "SGDClassifier",
     "SVC",
+    "SVCCV",
     "SVDD",
     "SVR",
+    "SVRCV",
+    "TuneSession",
+    "Tuned",
     "__version__",
     "doctor",
     "load",
     "patch_sklearn",
+    "tune",
     "unpatch_sklearn",
 ]
+
+
+def __getattr__(name):
+    # Made of scikit-learn's class, whose import takes longer than most fits; for the same reason it is not in `__all__`.
+    if name == "GridSearchCV":
+        from . import _grid_search
+
+        return _grid_search.GridSearchCV
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

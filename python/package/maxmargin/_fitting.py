@@ -62,6 +62,7 @@ def params(**changed: Any) -> dict[str, Any]:
         landmarks=None,  # how many
         prove=False,
         proved_gap=None,  # adds landmarks until the proved relative gap is at most this
+        scaling="none",  # or standard, minmax
     )
     unknown = set(changed) - set(known)
     if unknown:
@@ -111,7 +112,7 @@ def seed_of(random_state: Any) -> int:
     raise InputError(f"{random_state!r} cannot be used to seed a generator: give a whole number, a RandomState or None")
 
 
-def _check_folder(checkpoint: str) -> None:
+def check_folder(checkpoint: str) -> None:
     """Refuses a checkpoint that could not be written, before hours of work."""
     folder = os.path.dirname(os.path.abspath(checkpoint)) if checkpoint and "\0" not in checkpoint else ""
     if not os.path.isdir(folder):
@@ -215,7 +216,7 @@ class EngineEstimator(Called, Estimator):
         line = Line(type(self).__name__) if getattr(self, "progress", False) or getattr(self, "verbose", False) else None
         checkpoint = getattr(self, "checkpoint", None)
         if checkpoint is not None:
-            _check_folder(os.fspath(checkpoint))
+            check_folder(os.fspath(checkpoint))
         # More seconds than there are: no limit.
         max_time = getattr(self, "max_time", None)
         max_time = None if max_time is None or max_time > 1e9 else float(max_time)
@@ -235,6 +236,12 @@ class EngineEstimator(Called, Estimator):
                 line.close()
         if failure:
             warn(failure, RuntimeWarning)
+        self._take(model, rows, known, asked, history, keep_rows)
+
+    def _take(
+        self, model: _engine.Model, rows: Rows, known: dict[str, Any], asked: dict[str, Any], history: list[Any], keep_rows: bool = False
+    ) -> None:
+        """Becomes the estimator of a model that the engine has trained; `keep_rows` as in `_train`."""
         self._set_fit(Fit(model, rows if keep_rows else None, known, asked), history)
         if model.stop != "converged":
             self._warn_of_stop(model.stop)

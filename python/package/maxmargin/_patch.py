@@ -30,6 +30,7 @@ _MODULES = {
     "LinearDiscriminantAnalysis": "sklearn.discriminant_analysis",
     "Perceptron": "sklearn.linear_model",
     "SGDClassifier": "sklearn.linear_model",
+    "GridSearchCV": "sklearn.model_selection",
 }
 """The classes that can be replaced, and where scripts find them."""
 
@@ -125,7 +126,9 @@ def _replacement(name: str) -> type:
 
             original = getattr(importlib.import_module(_MODULES[name]), name)
             _originals[name] = original
-            _built[name] = _build(name, getattr(maxmargin, name), original)
+            ours = getattr(maxmargin, name)
+            # A class that is made of scikit-learn's falls back by itself.
+            _built[name] = ours if issubclass(ours, original) else _build(name, ours, original)
         return _built[name]
 
 

@@ -24,7 +24,10 @@ class Line:
         parts = [f"machine {machine + 1} of {machines}"] if machines > 1 else []
         parts.append(f"iteration {iteration}")
         parts += [f"{name} {value:.2e}" for name, value in (("violation", violation), ("gap", gap)) if value is not None]
-        text = "  ".join(parts)
+        self.show("  ".join(parts))
+
+    def show(self, text: str) -> None:
+        """Shows a text in the place of the one before."""
         if self.bar is not None:
             self.bar.set_postfix_str(text)
         elif sys.stderr is not None and sys.stderr.isatty():

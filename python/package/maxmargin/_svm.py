@@ -110,6 +110,11 @@ class _SupportClassifier(Classifier, _Support):
         known = answers(words_of(classes), codes, weights=weights, names=getattr(self, "feature_names_in_", None))
         asked = self._problem(classes, codes, weights, None if plain else class_weights.tolist())
         self._train(rows, known, asked, keep_rows=self.probability is not False)
+        self._keep_classes(rows, classes, codes, class_weights)
+        return self
+
+    def _keep_classes(self, rows: Rows, classes: np.ndarray, codes: np.ndarray, class_weights: np.ndarray) -> None:
+        """Sets what is known of the classes once there is a model."""
         self.classes_ = classes
         self.class_weight_ = class_weights
         self._declined = self.probability is False
@@ -118,7 +123,6 @@ class _SupportClassifier(Classifier, _Support):
         self.n_iter_ = self._fit.model.iterations().astype(np.int32)
         if self.probability is True:
             self._fit.with_probabilities(self._threads())
-        return self
 
     def _problem(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, by_class: list[float] | None) -> dict[str, Any]:
         """What to train, in the engine's words."""
@@ -565,9 +569,13 @@ class _OneMachine(_Support):
         weights = read_weights(sample_weight, len(rows), negative=True)
         known = answers(targets=targets, weights=weights, names=getattr(self, "feature_names_in_", None))
         self._train(rows, known, self._asked(**asked))
+        self._keep_machine(rows)
+        return self
+
+    def _keep_machine(self, rows: Rows) -> None:
+        """Sets what is known of the machine once there is a model."""
         self._keep_support(rows)
         self.n_iter_ = int(self._fit.model.iterations()[0])
-        return self
 
     @property
     def n_support_(self) -> np.ndarray:

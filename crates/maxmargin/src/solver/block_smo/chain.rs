@@ -56,6 +56,9 @@ const STEPS_OF_BLOCK: u64 = 30;
 /// The cost of a pair step, in multiplications, beside one multiplication for each coefficient.
 const OF_STEP: f64 = 100.0;
 
+/// The part of a bound up to which a coefficient is at the end of its range. Larger: coefficients that are free count as bounded.
+const ROUNDING: f64 = 1e-12;
+
 /// Pair steps end at this part of the tolerance, so that v computed anew does not exceed it.
 const WITHIN: f64 = 0.9;
 
@@ -336,19 +339,21 @@ impl<'a, T: Real> Chain<'a, T> {
         let (mut of_free, mut free) = (0.0, 0.0);
         for k in 0..rows.len() {
             let (c, v, bound) = (self.coefficients[k], value(k), self.bound(k));
-            let (is_bounded, is_positive) = (c.abs() >= bound, signs[k] > 0.0);
-            if if is_positive { !is_bounded } else { c != 0.0 } {
+            // What rounding leaves of a coefficient at the end of its range is not free: b would be its v alone.
+            let (is_bounded, is_zero) = (c.abs() >= bound * (1.0 - ROUNDING), c.abs() <= bound * ROUNDING);
+            let is_positive = signs[k] > 0.0;
+            if if is_positive { !is_bounded } else { !is_zero } {
                 top = top.max(v);
             }
-            if if is_positive { c != 0.0 } else { !is_bounded } {
+            if if is_positive { !is_zero } else { !is_bounded } {
                 bottom = bottom.min(v);
             }
-            if c != 0.0 && !is_bounded {
+            if !is_zero && !is_bounded {
                 (of_free, free) = (of_free + v, free + 1.0);
             }
             sum += c.abs();
             square += c * (signs[k] - v);
-            support += usize::from(c != 0.0);
+            support += usize::from(!is_zero);
             bounded += usize::from(is_bounded);
         }
         // As (D.3): the mean over the free coefficients, else the middle of what the others allow.
