@@ -1,6 +1,5 @@
 //! What there is to say of each machine of a model, and of all of them together.
 
-use maxmargin::{Model, Stop};
 use maxmargin::calibration::Calibration;
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
@@ -11,6 +10,7 @@ use maxmargin::problem::{Loss, Norm, Task};
 use maxmargin::provenance::SolverKind;
 use maxmargin::training::Penalty;
 use maxmargin::view::penalty_of_model;
+use maxmargin::{Model, Stop};
 
 use super::{Page, brief, counted, number};
 use crate::output::short;
