@@ -241,7 +241,7 @@ impl Training {
             let found = training.fit_from(data, beginning.clone(), workers, &mut Unkept(control));
             let model = match (found, before.take()) {
                 // What does not fit leaves what does.
-                (Err(Error::Budget { .. } | Error::Refused { .. }), Some(before)) => {
+                (Err(Error::Budget { .. } | Error::Memory { .. } | Error::Refused { .. }), Some(before)) => {
                     return stopped(before, Stop::Stalled);
                 }
                 (found, None) => found?,
