@@ -1,36 +1,42 @@
 //! `tune`: parameters by cross validation, what the choice is worth, and the model.
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `plan.rs` | what is searched, from the arguments and the data |
+//! | `checkpoint.rs` | where a search is, kept in a file |
+//! | `extra.rs` | what is asked for beside the search: a learning curve, a proof, nested cross validation |
+//! | `pictures.rs` | the pictures of a search |
+//! | `table.rs` | a table that is read anew for each split |
 
-use std::borrow::Cow;
+mod checkpoint;
+mod extra;
+mod pictures;
+mod plan;
+mod table;
+
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use maxmargin::data::{Dataset, Folds, Label, Reading, Scaling, ScalingKind};
-use maxmargin::diagnosis::look_like_amounts;
-use maxmargin::error::{Error, Parameter, quoted};
-use maxmargin::kernel::KernelParams;
-use maxmargin::problem::Task;
+use maxmargin::data::{Dataset, Reading};
 use maxmargin::training::choose_kernel;
-use maxmargin::tuning::{Axis, Grid, GridPart, Knob, Results, Search, SearchParams, Splits, Tuned, kernel_name};
+use maxmargin::tuning::{Search, SearchParams, Tuned};
 use maxmargin::view::TunedView;
-use maxmargin::{Stop, TrainingParams, Workers};
+use maxmargin::{Stop, Workers};
 use maxmargin_io::{ReadData, ReadOptions};
 
-use crate::arguments::{OrAuto, Strategy, TaskKind, Tune};
+use crate::arguments::{OrAuto, Strategy, Tune};
 use crate::exit::ExitCode;
 use crate::failure::Failure;
 use crate::input::{self, Origin};
 use crate::interrupt::{self, Phase};
+use crate::model_file;
 use crate::output::{self, Target, Words};
 use crate::progress::Watch;
-use crate::report::{counted, json_line, number, tuning as report};
-use crate::{model_file, size};
-
-/// ε and ν where none are tried.
-const EPSILON: f64 = 0.1;
-const NU: f64 = 0.5;
-
-/// Time between two checkpoints.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
+use crate::report::{counted, json_line, tuning as report};
+use checkpoint::Kept;
+use extra::Extra;
+use pictures::Pictures;
+use plan::{check_labels, filled, grid, params, seconds, splits, take_column, told, what};
+use table::Table;
 
 /// Searches.
 pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
@@ -42,33 +48,36 @@ pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     let grid = grid(arguments)?;
     let read: Vec<&Path> = origin.file().into_iter().collect();
     let model = arguments.output.as_deref().map(|path| Target::new(path, &read)).transpose()?;
-    let checkpoint =
-        arguments.checkpoint.as_deref().map(|path| checkpoint_target(path, arguments, &read)).transpose()?;
+    let checkpoint = arguments
+        .checkpoint
+        .as_deref()
+        .map(|path| checkpoint::checkpoint_target(path, arguments, &read))
+        .transpose()?;
     if let (Some(model), Some(checkpoint)) = (&model, &checkpoint)
         && model.path() == checkpoint.path()
     {
         return Err(Failure::new("the model and the checkpoint would be one file", "give them different names"));
     }
-    let from = arguments.resume.as_deref().map(load).transpose()?.unwrap_or_default();
+    let pictures = arguments.plot.as_deref().map(|folder| Pictures::new(folder, &read)).transpose()?;
+    let from = arguments.resume.as_deref().map(checkpoint::load).transpose()?.unwrap_or_default();
 
     let options = ReadOptions { answers: input::answers_of(params.task), ..arguments.reading.options(None) };
     let options = match params.task.usual() {
         Some(_) => ReadOptions { answers: maxmargin::data::AnswerKind::Classes, ..options },
         None => options,
     };
-    let ReadData { data, recipe, .. } = origin.fetch(arguments.reading.seed(), &workers, words)?.read_once(&options)?;
-    let (data, numbers) = take_column(data, arguments.groups.as_deref().or(arguments.fold_column.as_deref()))?;
+    let source = origin.fetch(arguments.reading.seed(), &workers, words)?;
+    let ReadData { data, recipe, remarks } = source.read_once(&options)?;
+    let column = arguments.groups.as_deref().or(arguments.fold_column.as_deref());
+    let (data, numbers) = take_column(data, column)?;
     check_labels(arguments, &data)?;
     params.scaling = match arguments.scale {
         OrAuto::Named(kind) => kind,
         OrAuto::Auto => choose_kernel(&params, data.matrix(), recipe.is_some()).scaling,
     };
     let (splits, drawn) = splits(arguments, &data, numbers.as_deref()).map_err(told)?;
-    let columns = match params.scaling {
-        ScalingKind::None => Cow::Borrowed(data.matrix()),
-        kind => Cow::Owned(Scaling::learn_by(kind, data.matrix(), &workers).apply_by(data.matrix(), &workers)?),
-    };
-    let grid = grid.filled(&params, &columns, &workers)?;
+    let unfilled = grid;
+    let grid = filled(&unfilled, &params, &data, &workers)?;
     let search = SearchParams {
         training: params,
         grid,
@@ -80,12 +89,15 @@ pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     }
     .check()
     .map_err(told)?;
+    let table = Table { source: &source, options: &options, remarks: &remarks, rows: data.rows(), column };
+    let of_splits = table.of_splits(&search.params().splits, &data)?;
+    let search = if of_splits.is_empty() { search } else { search.with_data_of_splits(of_splits)? };
     let what = what(&search, &data, &drawn);
     if !arguments.quiet {
         output::say(&format!("searching {}: {} ...", origin.shown(), counted(search.settings().len(), "cell")));
     }
     let mut watch = Watch::new(limit, arguments.quiet).counting("chain");
-    let mut kept = Kept { target: checkpoint, last: Instant::now(), written: false, failed: None };
+    let mut kept = Kept::new(checkpoint);
     let tuned = interrupt::during(Phase::Solving, || {
         search.run_from(&data, from, &workers, &mut watch, &mut |results, is_last| kept.keep(results, is_last))
     });
@@ -111,13 +123,23 @@ pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
         };
         file = fit(arguments, &search, &tuned, &data, reading, target, &workers)?;
     }
+    let mut view = TunedView::new(&tuned, arguments.choose, arguments.held_out);
+    if let Some(cell) = view.chosen.filter(|_| tuned.stop == Stop::Converged) {
+        let extra = Extra { arguments, search: &search, cell, data: &data, table: &table, workers: &workers };
+        view.learning = extra.learning()?;
+        view.proof = extra.proof()?;
+        view.nested = extra.nested(&unfilled, numbers.as_deref())?;
+    }
     output::print(&if arguments.json {
-        json_line(&TunedView::new(&tuned, arguments.choose, arguments.held_out))
+        json_line(&view)
     } else if arguments.quiet {
         String::new()
     } else {
-        report::words(&tuned, arguments.choose, &what, spent, file.as_deref())
+        report::words(&tuned, &view, arguments.choose, &what, spent, file.as_deref())
     })?;
+    if let Some(pictures) = &pictures {
+        pictures.draw(&view, words)?;
+    }
     if is_cut {
         let why = if interrupt::asked() { "interrupted" } else { "the time is over" };
         let go_on = match &kept.target {
@@ -142,10 +164,7 @@ fn fit(
     target: &Target,
     workers: &Workers,
 ) -> Result<Option<String>, Failure> {
-    let place = match arguments.choose {
-        maxmargin::tuning::Choose::Best => tuned.best,
-        maxmargin::tuning::Choose::OneSe => tuned.one_se,
-    };
+    let place = tuned.place(arguments.choose);
     let is_done = |place: &usize| tuned.cells[*place].mean.is_some();
     let Some(training) = place.filter(is_done).and_then(|place| search.training(place)) else { return Ok(None) };
     let mut watch = Watch::new(None, arguments.quiet);
@@ -160,209 +179,4 @@ fn fit(
     let target = other.as_ref().unwrap_or(target);
     model_file::save(target, &model)?;
     Ok(Some(target.shown()))
-}
-
-/// Seconds of a limit on time.
-fn seconds(value: f64) -> Result<Duration, Failure> {
-    match Duration::try_from_secs_f64(value) {
-        Ok(limit) if value > 0.0 => Ok(limit),
-        _ => Err(maxmargin::Error::parameter("max-time", value, "a number of seconds above 0").into()),
-    }
-}
-
-/// What all cells have in common.
-fn params(arguments: &Tune) -> Result<TrainingParams, Failure> {
-    let mut params = TrainingParams {
-        task: match arguments.task() {
-            TaskKind::Classification => Task::Classification,
-            TaskKind::Regression => Task::Regression { epsilon: EPSILON },
-            TaskKind::OneClass => Task::OneClass { nu: NU },
-            TaskKind::Svdd => Task::Svdd { nu: NU },
-        },
-        loss: arguments.loss,
-        bias: arguments.bias,
-        positive: arguments.positive.as_deref().map(Label::new),
-        class_weights: arguments.class_weights.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
-        ..TrainingParams::default()
-    };
-    params.settings.tolerance = arguments.tolerance;
-    params.settings.memory = size::asked(arguments.memory.as_deref())?;
-    params.settings.seed = arguments.reading.seed();
-    Ok(params)
-}
-
-/// The kernels, each with the parameters that it has.
-fn grid(arguments: &Tune) -> Result<Grid, Failure> {
-    let axes = arguments.grid.as_deref().map(Axis::read_all).transpose()?.unwrap_or_default();
-    let mut parts = Vec::new();
-    for name in &arguments.kernel {
-        let mut kernel: KernelParams = name.trim().to_ascii_lowercase().parse()?;
-        if matches!(kernel, KernelParams::Precomputed) {
-            return Err(Failure::new("a table of kernel values has no parameters to search", "choose another kernel"));
-        }
-        let has = |axis: &&Axis| match axis.knob {
-            Knob::Gamma => kernel.clone().gamma_mut().is_some(),
-            Knob::Degree => kernel.clone().degree_mut().is_some(),
-            Knob::Coef0 => kernel.clone().coef0_mut().is_some(),
-            Knob::C | Knob::Epsilon | Knob::Nu => true,
-        };
-        let own: Vec<Axis> = axes.iter().filter(has).cloned().collect();
-        // The constant 0 makes even powers of opposite rows the same.
-        if let Some(coef0) = kernel.coef0_mut().filter(|coef0| **coef0 == 0.0) {
-            *coef0 = 1.0;
-        }
-        parts.push(GridPart { kernel, axes: own });
-    }
-    if let Some(axis) =
-        axes.iter().find(|axis| parts.iter().all(|part| part.axes.iter().all(|own| own.knob != axis.knob)))
-    {
-        return Err(Failure::new(
-            format!("none of the kernels {} has a {}", arguments.kernel.join(", "), axis.knob.name()),
-            "leave it out of --grid, or choose another --kernel",
-        ));
-    }
-    Ok(Grid { parts })
-}
-
-/// An error in the words of this command: parameters of the grid by their names, others as flags.
-fn told(error: Error) -> Failure {
-    let name = |parameter: Parameter| match parameter {
-        Parameter::Argument("folds" | "repeats") | Parameter::Tolerance => format!("--{}", parameter.name()),
-        _ => parameter.name().into(),
-    };
-    Failure::new(error.text_by(name), error.help_by(name))
-}
-
-/// Takes a column of whole numbers out of the data.
-fn take_column(data: Dataset, name: Option<&str>) -> Result<(Dataset, Option<Vec<i64>>), Failure> {
-    let Some(name) = name else { return Ok((data, None)) };
-    let column = data.find_column(name)?;
-    let mut numbers = Vec::with_capacity(data.rows());
-    for row in 0..data.rows() {
-        let mut value = 0.0;
-        data.matrix().visit(row, |own, entry| value = if own == column { entry } else { value });
-        if value.fract() != 0.0 || value.abs() >= 9e15 {
-            let place = format!("row {} of column {} is {value}", row + 1, quoted(name));
-            return Err(Failure::new(
-                format!("{place}, and no whole number"),
-                "give each group or fold a whole number",
-            ));
-        }
-        numbers.push(value as i64);
-    }
-    let others: Vec<String> = (0..data.columns()).filter(|&own| own != column).map(|own| data.name(own)).collect();
-    Ok((data.select_columns(&others)?, Some(numbers)))
-}
-
-/// Refuses labels that look like amounts, unless it was said that they are classes.
-fn check_labels(arguments: &Tune, data: &Dataset) -> Result<(), Failure> {
-    if arguments.task.is_some() || arguments.positive.is_some() {
-        return Ok(());
-    }
-    let classes = data.labels()?.classes();
-    if look_like_amounts(classes, data.rows()) {
-        return Err(Failure::new(
-            format!(
-                "the labels are {} different numbers in {}: amounts rather than classes",
-                classes.len(),
-                counted(data.rows(), "row")
-            ),
-            "to learn amounts: --task regression; if they are classes: --task classification",
-        ));
-    }
-    Ok(())
-}
-
-/// The splits, and how they were drawn, in words.
-fn splits(arguments: &Tune, data: &Dataset, numbers: Option<&[i64]>) -> Result<(Splits, String), Error> {
-    let (folds, repeats, seed) = (arguments.folds, arguments.repeats, arguments.reading.seed());
-    let times = if repeats > 1 { format!(", {repeats} times") } else { String::new() };
-    if let (Some(column), Some(numbers)) = (&arguments.fold_column, numbers) {
-        let splits = Splits::of_folds(&Folds::given(numbers)?)?;
-        let words = format!("{} as column {} says", counted(splits.list().len(), "fold"), quoted(column));
-        return Ok((splits, words));
-    }
-    if let (Some(column), Some(numbers)) = (&arguments.groups, numbers) {
-        let splits = Splits::grouped(data, numbers, folds, repeats, seed)?;
-        return Ok((
-            splits,
-            format!("{folds} folds{times} that keep groups of column {} whole, seed {seed}", quoted(column)),
-        ));
-    }
-    let way = if arguments.task() == TaskKind::Regression { "drawn" } else { "stratified" };
-    Ok((Splits::of_data(data, folds, repeats, seed)?, format!("{folds} folds{times}, {way}, seed {seed}")))
-}
-
-/// What is searched, in words.
-fn what(search: &Search, data: &Dataset, drawn: &str) -> String {
-    let scaled = match search.params().training.scaling {
-        ScalingKind::None => "columns as they are",
-        ScalingKind::MinMax => "columns scaled to one range within each fold",
-        _ => "columns standardised within each fold",
-    };
-    let of_part = |part: &GridPart| {
-        let axis = |axis: &Axis| {
-            let values: Vec<f64> = axis.values.clone();
-            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            format!("{} {} .. {} ({})", axis.knob.name(), number(least, 2), number(most, 2), values.len())
-        };
-        let axes: Vec<String> = part.axes.iter().map(axis).collect();
-        format!("{}, {}", kernel_name(&part.kernel), axes.join(", "))
-    };
-    let parts: Vec<String> = search.grid().parts.iter().map(of_part).collect();
-    let size = format!("{}, {}", counted(data.rows(), "row"), counted(data.columns(), "column"));
-    format!("{size}; {drawn}; {scaled}; {}", parts.join("; "))
-}
-
-/// Where a checkpoint goes: a file that is there is replaced only by a search that goes on.
-fn checkpoint_target(path: &Path, arguments: &Tune, read: &[&Path]) -> Result<Target, Failure> {
-    let target = Target::new(path, read)?;
-    if path.exists() && arguments.resume.is_none() {
-        let shown = output::escaped(&path.to_string_lossy());
-        return Err(Failure::new(
-            format!("there is a file {} already", quoted(&path.to_string_lossy())),
-            format!("go on from it with --resume {shown}, or remove it"),
-        ));
-    }
-    Ok(target)
-}
-
-/// Reads a checkpoint.
-fn load(path: &Path) -> Result<Results, Failure> {
-    let shown = quoted(&path.to_string_lossy());
-    let bytes = std::fs::read(path).map_err(|error| {
-        Failure::new(format!("cannot read {shown}: {}", output::reason(&error)), "name a checkpoint of tune")
-    })?;
-    serde_json::from_slice::<Results>(&bytes).ok().filter(|results| *results != Results::default()).ok_or_else(|| {
-        Failure::new(
-            format!("{shown} is no checkpoint of tune, or not a whole one"),
-            "name another file, or begin anew",
-        )
-    })
-}
-
-/// Keeps where the search is.
-struct Kept {
-    target: Option<Target>,
-    last: Instant,
-    written: bool,
-    failed: Option<Failure>,
-}
-
-impl Kept {
-    fn keep(&mut self, results: &Results, is_last: bool) {
-        let Some(target) = &self.target else { return };
-        if self.failed.is_some() || !is_last && self.last.elapsed() < CHECKPOINT_EVERY {
-            return;
-        }
-        match serde_json::to_vec(results) {
-            Ok(bytes) => match maxmargin_io::save_atomically(target.path(), &bytes) {
-                Ok(()) => self.written = true,
-                Err(error) => self.failed = Some(error.into()),
-            },
-            Err(_) => self.failed = Some(Failure::new("the checkpoint cannot be written", "leave out --checkpoint")),
-        }
-        self.last = Instant::now();
-    }
 }
