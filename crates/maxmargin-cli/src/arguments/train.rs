@@ -74,7 +74,7 @@ pub(crate) struct Train {
         "c", "c_over_n", "lambda", "hard", "no_penalty", "nu", "epsilon", "gamma", "sigma", "degree", "coef0", "norm", "multiclass",
         "probabilities", "solver", "gap", "max_iterations", "batch", "averaged", "precision", "shrinkage", "threshold", "hidden",
         "activation", "starts", "landmarks", "prove", "proved_gap", "stream", "out_of_core", "cache", "checkpoint", "checkpoint_every", "resume", "warm_start",
-        "save_partial", "columns", "unlabelled", "test", "holdout", "targets", "plot", "plot_columns", "trace", "alphas", "strict"])]
+        "save_partial", "columns", "unlabelled", "test", "holdout", "targets", "plot_columns", "trace", "alphas", "strict"])]
     pub(crate) tune: bool,
 
     /// What to find: classes, numbers (regression), or whether a row is like the others (one-class, or svdd: within a
@@ -284,7 +284,7 @@ pub(crate) struct Train {
     /// Keep this share of each class's rows (of all rows, where there are no classes) out of training, and report on them
     #[arg(long, value_name = "SHARE", help_heading = "Report", allow_hyphen_values = true)]
     pub(crate) holdout: Option<f64>,
-    /// Draw the decision regions, margins and points, or the tube of a regression, to a .svg or .png file
+    /// Draw the decision regions, margins and points, or the tube of a regression, to a .svg or .png file; with --tune the search, to a folder
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) plot: Option<PathBuf>,
     /// Write what the solver does, step by step, to this file: one JSON object a line (to be drawn by plot convergence)

@@ -48,6 +48,7 @@ pub use landmarks::Landmarks;
 use ledger::{Booked, Ledger};
 use machines::{Broken, Group, Shared, pays_side_by_side};
 pub use params::TrainingParams;
+pub use path::PathStep;
 use verdict::{in_units, settle};
 
 /// How often machines are trained at most: those that had too little time go on with what others have left to them.
