@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::python::{environment, pip};
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 11] = [
+const BENCHMARKS: [&str; 12] = [
+    "ablation",
     "kernel",
     "formulations",
     "linear",
