@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::python::{environment, pip};
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 12] = [
+const BENCHMARKS: &[&str] = &[
+    "ablation",
     "kernel",
     "formulations",
     "linear",
