@@ -131,6 +131,11 @@ impl Model {
         (positive.into_pyarray(py), negative.into_pyarray(py))
     }
 
+    /// The largest relative gap to the exact machine that is proved; `None` unless all machines are on landmarks and have a proof.
+    fn proved_gap(&self) -> Option<f64> {
+        self.inner.proved_gap()
+    }
+
     /// The expansions of all machines, one after the other: the machine of each coefficient, its place among the support vectors, and itself.
     fn expansions<'py>(&self, py: Python<'py>) -> Expansions<'py> {
         let machines = self.inner.machines();

@@ -5,7 +5,7 @@ use maxmargin::kernel::KernelParams;
 use maxmargin::model::Multiclass;
 use maxmargin::problem::{Bias, Loss, Norm, Task};
 use maxmargin::solver::{Settings, SolverKind, Threshold};
-use maxmargin::training::{ClassWeights, Penalty};
+use maxmargin::training::{ClassWeights, Landmarks, Penalty};
 use maxmargin::{Training, TrainingParams};
 use numpy::{PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -41,6 +41,14 @@ pub(crate) struct Params {
     threshold: String,
     /// What each class counts, by its code.
     class_weights: Option<Vec<f64>>,
+    /// How many landmarks; `None` trains exactly. Models that were pickled before there were landmarks have none of the three items.
+    #[pyo3(default)]
+    landmarks: Option<usize>,
+    #[pyo3(default)]
+    prove: bool,
+    /// The proved relative gap at which no more landmarks are added.
+    #[pyo3(default)]
+    proved_gap: Option<f64>,
     /// What is done to the columns first: `none`, `standard` or `minmax`. Models that were pickled before there was a choice have no such item.
     #[pyo3(default = "none".to_string())]
     scaling: String,
@@ -114,6 +122,7 @@ impl Params {
             solver: self.solver.as_deref().map(|solver| word("solver", solver, &solvers)).transpose()?,
             multiclass: self.multiclass.as_deref().map(|way| word("multiclass", way, &ways)).transpose()?,
             class_weights,
+            landmarks: self.landmarks.map(|count| Landmarks { count, prove: self.prove, until: self.proved_gap }),
             scaling: word("scaling", &self.scaling, &ScalingKind::ALL.map(|kind| (kind.name(), kind)))?,
             settings: Settings {
                 tolerance: self.tolerance,

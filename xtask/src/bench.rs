@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::python::{environment, pip};
 
 /// The benchmarks: a script of `bench/` each.
-const BENCHMARKS: [&str; 11] = [
+const BENCHMARKS: &[&str] = &[
+    "ablation",
     "kernel",
     "formulations",
     "linear",
@@ -18,6 +19,7 @@ const BENCHMARKS: [&str; 11] = [
     "small",
     "reading",
     "growth",
+    "landmarks",
     "memory",
     "out-of-core",
     "tuning",

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 const USAGE: &str = "\
 usage: cargo xtask test [STEP...]                            format, lints, every test, documentation, the Python package, the peers
        cargo xtask truth [--seeds FROM..TO]                  is `converged` true? 2,000 random problems, judged by an oracle
-       cargo xtask bench kernel|formulations|linear|commands|python|small|reading|growth|memory|out-of-core|play [OPTIONS]   beside the peers; see bench/README.md
+       cargo xtask bench NAME [OPTIONS]                      beside the peers; the names are in bench/README.md
        cargo xtask release [--no-verify]                     builds and checks crates, wheel and source distribution; publishes nothing";
 
 /// One thing that must pass.

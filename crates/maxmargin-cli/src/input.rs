@@ -464,6 +464,28 @@ pub(crate) fn training_part(
     Ok(if model.is_training_data(&part, workers) { (part, Some(rows)) } else { (data, None) })
 }
 
+/// Reads data once more, so that means, medians and categories are learnt from some of its rows alone: what is held out must not tell anything.
+/// `remarks` and `count` are those of the data as it was read with these options.
+///
+/// # Errors
+/// When the data does not read again.
+pub(crate) fn read_learning_from(
+    source: &Source,
+    options: &ReadOptions,
+    (remarks, count): (&Remarks, usize),
+    rows: &[usize],
+) -> Result<ReadData, Failure> {
+    let file_rows: Vec<usize> = rows.iter().map(|&row| remarks.file_row(row as u64) as usize).collect();
+    let mut learn_from = vec![false; file_rows.iter().max().map_or(0, |row| row + 1)];
+    file_rows.into_iter().for_each(|row| learn_from[row] = true);
+    let found = source.read(&ReadOptions { learn_from: Some(learn_from.into()), ..options.clone() })?;
+    if found.data.rows() == count {
+        return Ok(found);
+    }
+    let what = format!("{} has other rows than a moment ago", source.origin);
+    Err(Failure::new(what, "give a file that nobody writes to meanwhile"))
+}
+
 /// The rows to train on and those held out: by class, where there are classes.
 ///
 /// # Errors

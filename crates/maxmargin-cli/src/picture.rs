@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use maxmargin::data::Dataset;
+use maxmargin::error::quoted;
 use maxmargin::{Model, Workers};
 use maxmargin_plot::{Format, Kind, Picture, PlotOptions, Theme, plot};
 
 use crate::failure::Failure;
 use crate::input::by_name;
-use crate::output::{Target, escaped};
+use crate::output::{Target, escaped, reason};
 
 /// A picture to be drawn: where, of which kind and columns, in which format.
 #[derive(Clone, Debug)]
@@ -73,6 +74,23 @@ impl Sketch {
         self.target.save(&picture.bytes(self.format)?)?;
         self.numbers.as_ref().map_or(Ok(()), |target| target.save(picture.numbers().csv().as_bytes()))
     }
+}
+
+/// Makes a folder for pictures, unless it is there.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir(folder).map_err(|error| {
+        let folder = quoted(&folder.to_string_lossy());
+        Failure::new(
+            format!("cannot make the folder {folder}: {}", reason(&error)),
+            "make it first, or choose another one",
+        )
+    })
 }
 
 /// The theme of a flag that knows no other names.

@@ -81,7 +81,7 @@ const COMMAND_LINES: &[Case] = &[
     ),
     ("train iris --kernel rbf --degree 2", "the kernel \"rbf\" has no degree", "leave out --degree"),
     ("train iris --kernel poly --sigma 2", "the kernel \"poly\" has no sigma", "leave out --sigma"),
-    ("train iris --gamma 1", "the kernel \"linear\" has no gamma", "with --kernel: polynomial, rbf"),
+    ("train iris --gamma 1", "--gamma goes with a kernel that is named, and none is", "name it, as in --kernel rbf"),
     ("train iris --kernel rbf --gamma 1 --sigma 1", "cannot be used with", USAGE),
     ("train iris --kernel rbf(gamma=1) --gamma 1", "--gamma goes with a kernel named alone", "as in rbf(gamma=0.5)"),
     ("train iris --kernel rbf --gamma much", "gamma is \"much\"", "a number above 0, scale or auto"),

@@ -110,6 +110,12 @@ fn the_manual() {
 }
 
 #[test]
+fn the_page_of_large_kernels() {
+    let folder = tempdir().unwrap();
+    assert!(run_page(folder.path(), "docs/large-kernels.md") >= 5, "and no file is needed");
+}
+
+#[test]
 fn the_way_from_libsvm() {
     let folder = tempdir().unwrap();
     write_heart(folder.path(), "heart");

@@ -66,6 +66,7 @@ fn groups_stay_together_and_their_column_is_not_trained_on() {
     let found = done(folder.path(), "tune t.csv --groups patient --folds 4 --grid C=1,10,gamma=0.5 -o t.mm");
     assert!(words(&found.stdout).contains("keep groups of column \"patient\" whole"), "{}", found.stdout);
     assert_eq!(json(folder.path(), "inspect t.mm --json")["columns"].as_u64(), Some(2));
+    done(folder.path(), "predict t.mm t.csv -o p.txt");
     let given = json(folder.path(), "tune t.csv --fold-column patient --grid C=1,gamma=0.5 --json --quiet");
     assert_eq!(given["splits"].as_u64(), Some(10));
     let wrong = run(folder.path(), "tune t.csv --groups a,b --grid C=1,gamma=0.5");
@@ -181,13 +182,209 @@ fn a_path_lists_a_certified_model_for_each_c() {
 }
 
 #[test]
+fn a_path_to_an_accuracy_leaves_no_c_out() {
+    let folder = folder();
+    let found = json(folder.path(), "path moons --costs 0.1,10 --accuracy 0.2 --json");
+    let points = found["points"].as_array().unwrap();
+    let at = |place: usize, key: &str| points[place][key].as_f64().unwrap();
+    assert!(points.len() > 2 && at(0, "c") == 0.1, "{points:?}");
+    assert!((1..points.len()).all(|place| at(place, "c") <= at(place - 1, "proved_to")), "{points:?}");
+    assert_eq!((at(points.len() - 1, "proved_to"), found["stop"].as_str()), (10.0, Some("converged")));
+    let text = done(folder.path(), "path moons --costs 0.1,10 --accuracy 0.2 --plot p.svg").stdout;
+    assert!(words(&text).contains("for every C up to 10 a model is proved to be within 20 %"), "{text}");
+    assert!(fs::read_to_string(folder.path().join("p.svg")).unwrap().starts_with("<svg"));
+    for wrong in ["--accuracy 0", "--accuracy 2", "--accuracy nan", "--plot p.gif"] {
+        let found = run(folder.path(), &format!("path moons {wrong}"));
+        assert!(found.code == Some(2) && found.stderr.contains("help:"), "{wrong}: {}", found.stderr);
+    }
+}
+
+#[test]
+fn a_search_is_drawn_at_once_and_later_from_its_json() {
+    let folder = folder();
+    let line = "tune moons --grid C=0.1:100:3,gamma=0.5,2 --plot pictures --json --quiet";
+    let found = done(folder.path(), line).stdout;
+    fs::write(folder.path().join("search.json"), &found).unwrap();
+    for kind in ["grid", "path", "learning", "work"] {
+        done(folder.path(), &format!("plot {kind} search.json -o later.svg --numbers {kind}.csv"));
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(read("later.svg"), read(&format!("pictures/{kind}.svg")), "{kind}");
+        assert!(read(&format!("{kind}.csv")).lines().count() > 3, "{kind}");
+    }
+    done(folder.path(), "plot grid search.json -o dark.png --theme dark --title mine");
+    let parsed: serde_json::Value = serde_json::from_str(&found).unwrap();
+    let points = parsed["learning"]["points"].as_array().unwrap();
+    assert!(points.len() == 6 && points[5]["rows"].as_u64() == Some(160), "{points:?}");
+    done(folder.path(), "tune moons --grid C=1,gamma=0.5,2 --json --quiet");
+    fs::write(folder.path().join("one.json"), done(folder.path(), "tune moons --grid C=1,gamma=1 --json -q").stdout)
+        .unwrap();
+    fs::write(folder.path().join("broken.json"), &found[..found.len() / 2]).unwrap();
+    for (line, what) in [
+        ("plot learning one.json -o x.svg", "has no learning curve"),
+        ("plot path one.json -o x.svg", "no neighbours of another C"),
+        ("plot grid broken.json -o x.svg", "is no search"),
+        ("plot grid missing.json -o x.svg", "cannot read the search"),
+        ("plot grid search.json moons -o x.svg", "drawn from a search alone"),
+        ("tune moons --grid C=1,gamma=1 --plot one.json", "cannot make the folder"),
+        ("tune moons --grid C=1,gamma=1 --plot no/where", "cannot make the folder"),
+    ] {
+        let found = run(folder.path(), line);
+        assert!(found.code == Some(2) && found.stderr.contains(what), "{line}: {}", found.stderr);
+        assert!(found.stderr.contains("help:"), "{line}: {}", found.stderr);
+    }
+}
+
+#[test]
+fn a_search_can_be_nested_proved_and_followed_over_its_rows() {
+    let folder = folder();
+    let line = "tune moons --grid C=0.1:100:4,gamma=0.1:10:3 --nested --prove --learning";
+    let found = json(folder.path(), &format!("{line} --json --quiet"));
+    let nested = &found["nested"];
+    assert_eq!(nested["splits"].as_array().unwrap().len(), 5);
+    assert!(nested["mean"].as_f64().unwrap() > 0.7, "{nested}");
+    let proof = &found["proof"];
+    let (low, high) = (proof["score"][0].as_f64().unwrap(), proof["score"][1].as_f64().unwrap());
+    let best = found["best"].as_u64().unwrap() as usize;
+    let mean = found["cells"][best]["mean"].as_f64().unwrap();
+    assert!(low <= high && (mean - low).abs() < 0.02 && proof["rows"].as_u64() == Some(200), "{proof}");
+    let text = done(folder.path(), line).stdout;
+    for part in ["nested", "proved", "learning"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for (wrong, what) in
+        [("--prove --metric auc", "not one of labels alone"), ("--prove --loss squared", "proved for hinge loss")]
+    {
+        let found = run(folder.path(), &format!("tune moons --grid C=1,gamma=1 {wrong}"));
+        assert!(found.code == Some(2) && found.stderr.contains(what), "{wrong}: {}", found.stderr);
+    }
+}
+
+/// A table whose held-out folds have other means: x is missing in some rows, and in fold 0 it is far out where it is there.
+fn leaky_table() -> Vec<[String; 4]> {
+    let mut rows = Vec::new();
+    for row in 0..60usize {
+        let (fold, is_first) = (row % 4, row % 8 < 4);
+        let x = match (row % 5, fold) {
+            (0, _) => String::new(),
+            (_, 0) => format!("{}", 40 + row),
+            _ => format!("{}", (row * 7 % 10) as f64 / 10.0 + if is_first { 0.0 } else { 1.5 }),
+        };
+        // One colour is seen in fold 1 alone.
+        let colour = if fold == 1 && row % 3 == 0 { "violet" } else { ["red", "blue"][row % 2] };
+        rows.push([x, colour.into(), fold.to_string(), if is_first { "a" } else { "b" }.into()]);
+    }
+    rows
+}
+
+#[test]
+fn held_out_rows_tell_nothing_of_means_and_categories() {
+    let folder = folder();
+    let rows = leaky_table();
+    let write = |name: &str, rows: &[&[String; 4]]| {
+        let lines: String = rows.iter().map(|row| row.join(",") + "\n").collect();
+        fs::write(folder.path().join(name), format!("x,colour,fold,label\n{lines}")).unwrap();
+    };
+    write("all.csv", &rows.iter().collect::<Vec<_>>());
+    let way = "--missing mean --categorical colour --scale standard";
+    let found = json(
+        folder.path(),
+        &format!("tune all.csv {way} --fold-column fold --grid C=1,gamma=0.5 --held-out --json --quiet"),
+    );
+    let mut differ = 0;
+    for fold in 0..4 {
+        // The oracle: a file of the training rows, and a model that remembers how it was read.
+        let (test, train): (Vec<&[String; 4]>, Vec<&[String; 4]>) =
+            rows.iter().partition(|row| row[2] == fold.to_string());
+        write("train.csv", &train);
+        write("test.csv", &test);
+        done(
+            folder.path(),
+            &format!("train train.csv {way} --exclude fold --kernel rbf --gamma 0.5 -C 1 -o own.mm -q"),
+        );
+        done(folder.path(), &format!("train all.csv {way} --exclude fold --kernel rbf --gamma 0.5 -C 1 -o all.mm -q"));
+        let expected = done(folder.path(), "predict own.mm test.csv -q").stdout;
+        let codes: Vec<f64> = expected.lines().map(|label| if label == "a" { 0.0 } else { 1.0 }).collect();
+        let held_out: Vec<f64> =
+            found["cells"][0]["held_out"][fold].as_array().unwrap().iter().map(|code| code.as_f64().unwrap()).collect();
+        assert_eq!(held_out, codes, "fold {fold}");
+        differ += usize::from(done(folder.path(), "predict all.mm test.csv -q").stdout != expected);
+    }
+    assert!(differ > 0, "the negative control: what held-out rows tell changes something");
+}
+
+#[test]
+fn a_holdout_learns_means_from_its_training_rows_alone() {
+    let folder = folder();
+    let fill_of = |changed: Option<usize>| {
+        let row = |row: usize| {
+            let x =
+                if row % 6 == 5 { String::new() } else { format!("{}", if changed == Some(row) { 100 } else { row }) };
+            format!("{x},{},{}\n", row % 7, if row % 2 == 0 { "a" } else { "b" })
+        };
+        let text: String = (0..24).map(row).collect();
+        fs::write(folder.path().join("t.csv"), format!("x,y,label\n{text}")).unwrap();
+        done(folder.path(), "train t.csv --missing mean --holdout 0.5 --seed 3 -o t.mm -q");
+        let bytes = fs::read(folder.path().join("t.mm")).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let at = text.find("\"fill\":").unwrap() + 7;
+        text[at..].split(['}', ',']).next().unwrap().parse::<f64>().unwrap()
+    };
+    let plain = fill_of(None);
+    // A value tells something of the mean exactly where its row is trained on: half of the rows, of each class.
+    let telling: Vec<usize> = (0..24).filter(|row| row % 6 != 5 && fill_of(Some(*row)) != plain).collect();
+    let mean = telling.iter().sum::<usize>() as f64 / telling.len() as f64;
+    assert!((plain - mean).abs() < 1e-12, "{plain} {mean}");
+    assert!((8..=12).contains(&telling.len()), "{telling:?}");
+}
+
+#[test]
+fn svm_grid_goes_on_passes_options_on_and_draws() {
+    let folder = folder();
+    done(folder.path(), "generate moons --rows 120 -o m.libsvm");
+    let grid = "-log2c -1,3,2 -log2g 1,-3,-2 -v 4";
+    let whole = done(folder.path(), &format!("svm-grid {grid} m.libsvm")).stdout;
+    let kept = fs::read_to_string(folder.path().join("m.libsvm.out")).unwrap();
+    let half: String = kept.lines().take(4).map(|line| format!("{line}\n")).collect();
+    fs::write(folder.path().join("m.libsvm.out"), half).unwrap();
+    let resumed = done(folder.path(), &format!("svm-grid {grid} -resume m.libsvm")).stdout;
+    assert_eq!(resumed.lines().filter(|line| line.starts_with("[resumed]")).count(), 4);
+    assert_eq!(resumed.lines().last(), whole.lines().last());
+    assert_eq!(fs::read_to_string(folder.path().join("m.libsvm.out")).unwrap(), kept);
+    // What is not searched is None, as in Python.
+    let linear =
+        done(folder.path(), "svm-grid -t 0 -log2g null -log2c -1,3,2 -v 4 -out null -png m.png m.libsvm").stdout;
+    assert!(linear.starts_with("[local] 1.0 None "), "{linear}");
+    assert!(fs::read(folder.path().join("m.png")).unwrap().starts_with(b"\x89PNG"));
+    let best: Vec<&str> = linear.lines().last().unwrap().split(' ').collect();
+    let alone = done(folder.path(), &format!("svm-train -q -t 0 -v 4 -c {} m.libsvm", best[0])).stdout;
+    assert!(alone.contains(best[1]), "{alone} {best:?}");
+    for (wrong, what) in [
+        ("-c 1", "Use -log2c and -log2g."),
+        ("-log2c null -log2g null", "should not be null simultaneously"),
+        ("-s 3", "rates are those of classes"),
+        ("-s 1", "nu-SVC (-s 1) has no c"),
+        ("-resume nothing", "cannot read the file for resumption"),
+        ("-z 3", "Unknown option"),
+        ("stray", "neither an option nor the last word"),
+    ] {
+        let found = run(folder.path(), &format!("svm-grid {wrong} m.libsvm"));
+        assert!(found.code == Some(1) && found.stderr.contains(what), "{wrong}: {}", found.stderr);
+    }
+}
+
+#[test]
 fn svm_grid_prints_the_lines_of_grid_py() {
     let folder = folder();
     done(folder.path(), "generate moons --rows 120 -o m.libsvm");
     let found = done(folder.path(), "svm-grid -log2c -1,3,2 -log2g 1,-3,-2 -v 4 m.libsvm");
     let lines: Vec<&str> = found.stdout.lines().collect();
     assert_eq!(lines.len(), 10);
-    assert!(lines[0].starts_with("[local] 1 -1 ") && lines[0].contains("(best c=2.0, g=0.5, rate="), "{}", lines[0]);
+    assert!(
+        lines[0].starts_with("[local] 1.0 -1.0 ") && lines[0].contains("(best c=2.0, g=0.5, rate="),
+        "{}",
+        lines[0]
+    );
     let best: Vec<f64> = lines[9].split(' ').map(|word| word.parse().unwrap()).collect();
     let kept = fs::read_to_string(folder.path().join("m.libsvm.out")).unwrap();
     assert_eq!(kept.lines().count(), 9);

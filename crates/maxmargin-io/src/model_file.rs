@@ -38,6 +38,12 @@
 //!                                                         { "epsilon", "reach", "calibration", "uncertified", "columns", "notes" }
 //! ```
 //!
+//! Format 7 knows of machines on landmarks: `landmarks` has an entry for each machine, with its `proof` where there is one, and their dual points are
+//!
+//! ```text
+//! landmarks.offsets U64 [m+1], landmarks.rows U64 [p], landmarks.coefficients F64 [p]
+//! ```
+//!
 //! `WHOLE` is the smallest of the types U8, U16, U32 and U64 that holds all numbers of the tensor. Where a machine is `uncertified`, which says why, the
 //! numbers of its certificate are 0. All other models are written as format 1, which older programs read.
 
@@ -64,7 +70,7 @@ pub(crate) use header::MachineHeader;
 const MODEL: Kind<'static> = Kind {
     key: "maxmargin",
     noun: "model",
-    format: 6,
+    format: 7,
     when_other: "name a model file that train has written",
     when_damaged: "train the model again, or copy the file again",
 };
@@ -129,6 +135,7 @@ pub fn model_to_bytes(model: &Model) -> Result<Vec<u8>, String> {
         serde_json::to_string(&Remembering { header: Header::of(parts, &parts.machines), reading: model.reading() })
             .map_err(fail)?;
     let format = match parts.recipe.task.is_classification() && !matches!(parts.recipe.penalty, Penalty::Nu(_)) {
+        _ if parts.landmarks.is_some() => 7,
         _ if parts.network.is_some() || parts.machines.iter().any(|machine| machine.calibration.is_some()) => 4,
         false => 3,
         true if parts.joint.is_some() || parts.recipe.class_weights.is_some() || parts.recipe.norm != Norm::L2 => 2,
@@ -154,7 +161,8 @@ fn in_columns(parts: &ModelParts, reading: Option<&Reading>) -> Result<Vec<u8>, 
     let json = serde_json::to_string(&Remembering { header: Header::of(parts, &[]), reading }).map_err(fail)?;
     let mut tensors = tensors_of(parts);
     tensors.extend(columns::tensors_of(&parts.machines).map_err(fail)?);
-    container::to_bytes(&MODEL, json, &tensors)
+    let format = if parts.landmarks.is_some() { 7 } else { 6 };
+    container::to_bytes(&Kind { format, ..MODEL }, json, &tensors)
 }
 
 /// A model from the bytes of a file called `name`.
@@ -263,6 +271,19 @@ fn tensors_of(parts: &ModelParts) -> Vec<Tensor> {
         let weights = machines.iter().flat_map(|machine| machine.weights.iter().flatten().copied());
         tensors.push(Tensor::new("machines.weights", vec![machines.len(), parts.width()], weights));
     }
+    if let Some(points) = &parts.landmarks {
+        let ends = points.iter().scan(0u64, |end, point| {
+            *end += point.rows.len() as u64;
+            Some(*end)
+        });
+        let offsets: Vec<u64> = std::iter::once(0).chain(ends).collect();
+        let total = vec![points.iter().map(|point| point.rows.len()).sum()];
+        tensors.push(Tensor::new("landmarks.offsets", vec![offsets.len()], offsets));
+        let rows = points.iter().flat_map(|point| point.rows.iter().copied());
+        tensors.push(Tensor::new("landmarks.rows", total.clone(), rows));
+        let coefficients = points.iter().flat_map(|point| point.coefficients.iter().copied());
+        tensors.push(Tensor::new("landmarks.coefficients", total, coefficients));
+    }
     for (number, layer) in parts.network.iter().flat_map(|network| &network.layers).enumerate() {
         let shape = vec![layer.inputs, layer.outputs];
         tensors.push(Tensor::new(format!("network.{number}.weights"), shape, layer.weights.iter().copied()));
@@ -309,6 +330,19 @@ fn fill(parts: &mut ModelParts, tensors: &Tensors<'_>) -> Result<(), String> {
             machine.weights = Some(weights[number * width..(number + 1) * width].to_vec());
         }
     }
+    if let Some(points) = &mut parts.landmarks {
+        let offsets: Vec<u64> = tensors.numbers("landmarks.offsets", Some(points.len() + 1))?;
+        let rows: Vec<u64> = tensors.numbers("landmarks.rows", None)?;
+        let coefficients: Vec<f64> = tensors.numbers("landmarks.coefficients", Some(rows.len()))?;
+        if offsets.first() != Some(&0) || offsets.last() != Some(&(rows.len() as u64)) || !offsets.is_sorted() {
+            return Err("landmarks.offsets do not rise from 0 to the end".into());
+        }
+        for (point, pair) in points.iter_mut().zip(offsets.windows(2)) {
+            let span = pair[0] as usize..pair[1] as usize;
+            point.rows = rows[span.clone()].to_vec();
+            point.coefficients = coefficients[span].to_vec();
+        }
+    }
     for (number, layer) in parts.network.iter_mut().flat_map(|network| &mut network.layers).enumerate() {
         let length = layer.inputs.saturating_mul(layer.outputs);
         layer.weights = tensors.numbers(&format!("network.{number}.weights"), Some(length))?;
@@ -330,6 +364,7 @@ mod tests {
     use maxmargin::model::Multiclass;
     use maxmargin::problem::{Bias, Task};
     use maxmargin::solver::{Settings, SolverKind};
+    use maxmargin::training::Landmarks;
     use maxmargin::{Dataset, Stop, TrainingParams, Unattended, Workers};
 
     fn train(data: &Dataset, params: TrainingParams) -> Model {
@@ -369,6 +404,10 @@ mod tests {
             let settings = Settings { hidden: hidden.to_vec(), max_iterations: Some(60), ..Settings::default() };
             TrainingParams { solver: Some(SolverKind::Mlp), settings, ..with(KernelParams::Linear) }
         };
+        let on_landmarks = |prove: bool| {
+            let landmarks = Some(Landmarks { count: 20, prove, until: None });
+            TrainingParams { landmarks, ..with(rbf()) }
+        };
         let task = |task: Task| TrainingParams { task, ..with(KernelParams::Linear) };
         let widths = (0..150).map(|row| Label::new(iris.matrix().row(row)[3].to_string()));
         let numbers = iris.clone().with_answers(Labels::new(widths)).unwrap();
@@ -387,6 +426,8 @@ mod tests {
             (iris.clone(), with(sum)),
             (sparse, with(rbf())),
             (single, with(rbf())),
+            (iris.clone(), on_landmarks(true)),
+            (iris.clone(), TrainingParams { positive: Some(Label::new("setosa")), ..on_landmarks(false) }),
             (table, with(KernelParams::Precomputed)),
             (generate("xor", 40, 1).unwrap(), with(KernelParams::Sigmoid { gamma: Gamma::Scale, coef0: 0.5 })),
         ]
@@ -683,9 +724,9 @@ mod tests {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let place = text.find(r#"\"format\":1"#).unwrap() + r#"\"format\":"#.len();
         let mut newer = bytes.clone();
-        newer[place] = b'7';
+        newer[place] = b'8';
         let error = model_from_bytes(&newer, "new.mm").unwrap_err();
-        assert_eq!(error.to_string(), "new.mm: the model is of format 7, and this program reads formats up to 6");
+        assert_eq!(error.to_string(), "new.mm: the model is of format 8, and this program reads formats up to 7");
         assert_eq!(error.help(), "update maxmargin");
     }
 

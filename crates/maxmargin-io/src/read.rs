@@ -52,7 +52,7 @@ pub enum Format {
 ///
 /// let options = ReadOptions { label: Some("kind".into()), ..ReadOptions::default() };
 /// let data = read_bytes(b"kind,width\nold,3\nnew,5\n", "table.csv", &options)?;
-/// assert_eq!(data.labels()?.get(0).text(), "old");
+/// assert_eq!(data.answers().text(0).as_deref(), Some("old"));
 /// assert_eq!(data.names(), Some(&["width".to_string()][..]));
 /// # Ok::<(), maxmargin_io::Error>(())
 /// ```
@@ -82,8 +82,18 @@ pub struct ReadOptions {
     /// How the columns of a table become numbers, learnt before. The table is read so, and of the options above only the label, whether there is
     /// one, and the header count.
     pub recipe: Option<Arc<TableRecipe>>,
+    /// For each row of a table, counted from 0, whether means, medians and categories are learnt from it; `None` learns from all. Rows that are held
+    /// out are read so, and tell nothing. Which columns are categories is still seen in all rows.
+    pub learn_from: Option<Arc<[bool]>>,
     /// Refuse a file of more bytes, counted after it is decompressed.
     pub max_bytes: Option<u64>,
+}
+
+impl ReadOptions {
+    /// Whether something is learnt from the rows of a table before it is read: means, medians, or the values of categories.
+    pub fn learns(&self) -> bool {
+        self.recipe.is_none() && (self.categorical != Categorical::None || self.missing.is_learnt())
+    }
 }
 
 /// Of which columns of a table one column is made for each of their values.

@@ -4,6 +4,7 @@
 //! become columns. Cost: one pass; a column keeps up to 1,001 different values, and its numbers where their median is asked for.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use maxmargin::data::Missing;
 
@@ -95,6 +96,11 @@ pub struct ColumnSurvey {
     /// Whether the file says that it holds something else than numbers and texts.
     pub other: bool,
     last: f64,
+    /// The rows that are learnt from, and how many rows have been looked at; `None` learns from all.
+    learn_from: Option<Arc<[bool]>>,
+    at: usize,
+    /// The numbers that are learnt from, and their mean.
+    learnt: u64,
     mean: f64,
     texts: HashSet<String>,
     bits: HashSet<u64>,
@@ -122,6 +128,9 @@ impl ColumnSurvey {
             first_word: None,
             other: false,
             last: 0.0,
+            learn_from: None,
+            at: 0,
+            learnt: 0,
             mean: 0.0,
             texts: HashSet::new(),
             bits: HashSet::new(),
@@ -143,13 +152,22 @@ impl ColumnSurvey {
         }
     }
 
+    /// Whether the row of the next cell is learnt from. Each cell is added once.
+    fn next_is_learnt(&mut self) -> bool {
+        let row = self.at;
+        self.at += 1;
+        self.learn_from.as_ref().is_none_or(|rows| rows.get(row).copied().unwrap_or(false))
+    }
+
     /// Adds a missing value.
     pub(crate) fn missing(&mut self) {
+        self.next_is_learnt();
         self.missing += 1;
         self.counts_rows = false;
     }
 
     pub(crate) fn infinite(&mut self) {
+        self.next_is_learnt();
         self.infinite += 1;
         self.counts_rows = false;
     }
@@ -162,7 +180,9 @@ impl ColumnSurvey {
         if self.first_word.is_none() {
             self.first_word = Some(text.into());
         }
-        self.keep(text);
+        if self.next_is_learnt() {
+            self.keep(text);
+        }
     }
 
     /// Adds a number, which is written so.
@@ -173,8 +193,12 @@ impl ColumnSurvey {
         self.last = value;
         let (least, most) = self.range.unwrap_or((value, value));
         self.range = Some((least.min(value), most.max(value)));
+        if !self.next_is_learnt() {
+            return;
+        }
+        self.learnt += 1;
         // A running mean cannot overflow.
-        self.mean += (value - self.mean) / self.numbers as f64;
+        self.mean += (value - self.mean) / self.learnt as f64;
         if self.by_text {
             self.keep(text);
         } else if self.bits.len() <= VALUES_LIMIT {
@@ -237,6 +261,17 @@ impl ColumnSurvey {
         let is_whole = self.words > 0 || (self.whole && self.infinite == 0);
         self.missing == 0
             && (counts || (self.named && is_identifier_name(&self.name) && all_differ && is_whole && self.values() > 1))
+    }
+
+    /// What a missing number becomes; `None` where there is no number, or nothing is learnt. Where none of the rows that are learnt from has a number,
+    /// but others have, it is 0.
+    fn fill(&self, missing: Missing) -> Option<f64> {
+        let found = match missing {
+            Missing::Mean => (self.learnt > 0).then_some(self.mean),
+            Missing::Median => self.median(),
+            _ => return None,
+        };
+        found.or((self.numbers > 0).then_some(0.0))
     }
 
     /// The middle of the numbers.
@@ -307,7 +342,8 @@ impl TableSurvey {
             let by_text =
                 named.contains(&place) || options.categorical == Categorical::Words || role == ColumnRole::Label;
             let keeps_all = options.missing == Missing::Median && role == ColumnRole::Feature;
-            ColumnSurvey::new(head.name(place), head.named, role, by_text, keeps_all)
+            let column = ColumnSurvey::new(head.name(place), head.named, role, by_text, keeps_all);
+            ColumnSurvey { learn_from: options.learn_from.clone(), ..column }
         };
         Ok(TableSurvey { rows: 0, columns: (0..head.width).map(column).collect(), ragged: None, fault: None })
     }
@@ -362,7 +398,7 @@ fn categorical_places(head: Head<'_>, options: &ReadOptions) -> Result<HashSet<u
 
 /// Whether a table has to be looked at before it can be read.
 pub(crate) fn is_needed(options: &ReadOptions) -> bool {
-    options.recipe.is_none() && (options.categorical != Categorical::None || options.missing.is_learnt())
+    options.learns()
 }
 
 /// Learns from a look what becomes of columns.
@@ -404,11 +440,7 @@ pub(crate) fn learn(
             fills.push(None);
             continue;
         }
-        let fill = match options.missing {
-            Missing::Mean => (column.numbers > 0).then_some(column.mean),
-            Missing::Median => column.median(),
-            _ => None,
-        };
+        let fill = column.fill(options.missing);
         if options.missing.is_learnt() && fill.is_none() && column.words == 0 {
             let what = format!("{} has no value at all, so no {} either", head.describe(place), options.missing.name());
             return Err(combination(what, "leave the column out with --exclude"));
@@ -443,6 +475,28 @@ mod tests {
         );
         assert!(!["width", "humid", "idle", "Id of", "age"].iter().any(|name| is_identifier_name(name)));
         assert!(is_label_name("Target") && is_label_name("y") && !is_label_name("yes"));
+    }
+
+    #[test]
+    fn only_the_rows_that_are_learnt_from_count() {
+        let mut column = ColumnSurvey::new("x".into(), true, ColumnRole::Feature, false, true);
+        column.learn_from = Some([true, false, true, false].into());
+        column.value(1.0);
+        column.value(100.0);
+        column.missing();
+        column.value(7.0);
+        assert_eq!((column.fill(Missing::Mean), column.fill(Missing::Median)), (Some(1.0), Some(1.0)));
+        assert_eq!((column.numbers, column.missing, column.fill(Missing::Zero)), (3, 1, None));
+        let mut words = ColumnSurvey::new("x".into(), true, ColumnRole::Feature, true, false);
+        words.learn_from = Some([false, true].into());
+        words.word("red");
+        words.word("blue");
+        assert_eq!((words.words, words.texts.len(), words.texts.contains("blue")), (2, 1, true));
+        // Others have a number, but none of those that are learnt from.
+        let mut empty = ColumnSurvey::new("x".into(), true, ColumnRole::Feature, false, true);
+        empty.learn_from = Some([false].into());
+        empty.value(3.0);
+        assert_eq!(empty.fill(Missing::Mean), Some(0.0));
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn numbers_are_those_that_labels_spell_however_many_threads_read_them() {
     let spell = |k: u32| match k % 7 {
         0 => format!("{}", k % 11),
         1 => format!("+{}.5", k),
-        2 => format!("-{:.17}", f64::from(k).sin()),
+        2 => format!("-{:.17}", f64::from(k).sin().abs()),
         3 => format!("{:e}", f64::from(k).cos() * 1e-200),
         4 => format!("{}.", k),
         5 => format!("{:.20}", f64::from(k).sqrt()),

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use maxmargin::Workers;
-use maxmargin::data::{AnswerKind, Dataset, Matrix, Missing, Values};
+use maxmargin::data::{AnswerKind, Dataset, Label, Labels, Matrix, Missing, Values};
 use maxmargin_io::{
     Blocks, Categorical, DataWriter, Error, Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader,
     read_bytes, read_path,
@@ -21,12 +21,13 @@ fn bits(data: &Dataset) -> String {
         Matrix::Dense(dense) => format!("dense {:?}", numbers(dense.values())),
         Matrix::Sparse(csr) => format!("sparse {:?} {:?} {:?}", csr.offsets(), csr.indices(), numbers(csr.values())),
     };
-    let classes: Vec<&str> = data.labels().unwrap().classes().iter().map(|label| label.text()).collect();
+    let labels = data.answers().labels();
+    let classes: Vec<&str> = labels.iter().flat_map(|labels| labels.classes()).map(|label| label.text()).collect();
     format!(
         "{} x {} {matrix} {classes:?} {:?} {:?} {:?} {}",
         data.rows(),
         data.columns(),
-        data.labels().unwrap().codes(),
+        labels.map(Labels::codes),
         data.groups(),
         data.names(),
         data.has_open_columns()
@@ -42,7 +43,7 @@ fn outcome(result: Result<Dataset, Error>) -> String {
 }
 
 /// Rows in bits, their labels and groups, and how many columns they have.
-type Joined = (Vec<Vec<u64>>, Vec<String>, Vec<i64>, usize);
+type Joined = (Vec<Vec<u64>>, Vec<Option<Label>>, Vec<i64>, usize);
 
 /// What the blocks of a text are when they are put together again; an error is told with the rows before it.
 fn joined(reader: Reader<'_>, text: &[u8], origin: &str) -> Result<Joined, Error> {
@@ -54,7 +55,7 @@ fn joined(reader: Reader<'_>, text: &[u8], origin: &str) -> Result<Joined, Error
         columns = block.data.columns();
         for row in 0..block.data.rows() {
             rows.push(block.data.matrix().row(row).into_iter().map(f64::to_bits).collect::<Vec<_>>());
-            labels.push(block.data.labels().unwrap().get(row).text().to_string());
+            labels.push(block.data.answers().text(row).map(Label::new));
         }
         groups.extend(block.data.groups().unwrap_or_default());
     }
@@ -176,8 +177,7 @@ proptest! {
                     for row in 0..data.rows() {
                         let bits: Vec<u64> = data.matrix().row(row).into_iter().map(f64::to_bits).collect();
                         prop_assert_eq!(&bits, &rows[row]);
-                        let label = data.labels().unwrap().get(row);
-                        prop_assert_eq!(label, &maxmargin::data::Label::new(labels[row].as_str()));
+                        prop_assert_eq!(data.answers().text(row).map(Label::new), labels[row].clone());
                     }
                 }
                 (Err(whole), Err(stream)) => prop_assert_eq!(whole, stream),

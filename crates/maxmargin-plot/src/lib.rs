@@ -45,7 +45,10 @@ use maxmargin::model::Model;
 use maxmargin::problem::Task;
 use maxmargin::workers::Workers;
 
-pub use curves::{Convergence, Grid, Learning, Path as ParameterPath, convergence, grid, learning, path};
+pub use curves::{
+    Convergence, Grid, GridCell, GridPanel, Learning, Mark, Path as ParameterPath, PathCurve, Quantity, SearchKind,
+    convergence, grid, learning, path, plot_search,
+};
 pub use drawing::theme::Theme;
 pub use error::Error;
 pub use figures::{FIGURES, Figure};

@@ -72,7 +72,7 @@ impl Rows {
                 let row = row as usize;
                 rings[row] =
                     Some(match (&pairings[..], classes[row].and_then(|class| pairings[0].sign(class as usize))) {
-                        _ if has_relevance_vectors(model) => Ring::Support,
+                        _ if has_relevance_vectors(model) || parts.landmarks.is_some() => Ring::Support,
                         ([_], Some(sign)) if model.task().is_classification() => {
                             ring(sign * values[row], parts.provenance.tolerance)
                         }
@@ -96,7 +96,9 @@ impl Rows {
             });
         };
         let mut classes = vec![None; vectors.rows()];
-        for machine in model.machines() {
+        // The sign of a landmark's coefficient does not tell its class.
+        let is_landmarks = parts.landmarks.is_some();
+        for machine in model.machines().iter().filter(|_| !is_landmarks) {
             for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
                 let class = if coefficient > 0.0 { Some(machine.pairing.positive) } else { machine.pairing.negative };
                 if let Some(class) = class {
@@ -108,6 +110,7 @@ impl Rows {
         let mut rings = vec![Some(Ring::Support); vectors.rows()];
         if let [machine] = model.machines()
             && !has_relevance_vectors(model)
+            && !is_landmarks
         {
             for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
                 let place = place as usize;

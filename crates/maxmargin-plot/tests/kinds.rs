@@ -10,8 +10,7 @@ use maxmargin::solver::SolverKind;
 use maxmargin::training::{Penalty, TrainingParams};
 use maxmargin::{Unattended, Workers};
 use maxmargin_plot::{
-    Convergence, FIGURES, Format, Grid, Kind, Learning, ParameterPath, Picture, PlotOptions, Theme, convergence, grid,
-    learning, path, plot,
+    Convergence, FIGURES, Format, Kind, Learning, Picture, PlotOptions, Theme, convergence, learning, plot,
 };
 
 fn smo() -> TrainingParams {
@@ -121,33 +120,6 @@ fn plain_numbers_are_drawn_in_both_themes() {
         })
         .collect();
     check("convergence", &|options| convergence(&steps, "Convergence", options).unwrap());
-    let powers: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
-    let points = powers
-        .iter()
-        .flat_map(|&x| powers[..4].iter().map(move |&y| (x, y, (x < 99.0).then_some(0.9 - (x * y - 1.0).abs() / 1e4))))
-        .collect();
-    let found = Grid {
-        title: "grid".into(),
-        score: "accuracy".into(),
-        parameters: ("C".into(), "gamma".into()),
-        points,
-        smaller_is_better: false,
-    };
-    check("grid", &|options| grid(&found, options).unwrap());
-    let numbers = |of: fn(f64) -> f64| powers.iter().map(|&c| of(c)).collect::<Vec<f64>>();
-    let found = ParameterPath {
-        title: "path".into(),
-        parameter: "C".into(),
-        at: powers.to_vec(),
-        quantities: vec![
-            ("margin".into(), numbers(|c| 1.0 / c)),
-            ("support vectors".into(), numbers(|c| 90.0 - c / 2.0)),
-            ("errors".into(), numbers(|c| 4.0 + c.log10())),
-            ("norm".into(), numbers(f64::sqrt)),
-        ],
-        chosen: Some(1.0),
-    };
-    check("path", &|options| path(&found, options).unwrap());
     let found = Learning {
         title: "learning".into(),
         score: "accuracy".into(),
@@ -156,12 +128,9 @@ fn plain_numbers_are_drawn_in_both_themes() {
         validation: vec![(0.8, 0.08), (0.88, 0.05), (0.93, 0.02), (0.95, 0.01)],
     };
     check("learning", &|options| learning(&found, options).unwrap());
-    for empty in [
-        convergence(&[], "", &PlotOptions::default()),
-        grid(&Grid::default(), &PlotOptions::default()),
-        path(&ParameterPath::default(), &PlotOptions::default()),
-        learning(&Learning::default(), &PlotOptions::default()),
-    ] {
+    for empty in
+        [convergence(&[], "", &PlotOptions::default()), learning(&Learning::default(), &PlotOptions::default())]
+    {
         assert_eq!(empty.unwrap_err().to_string(), "there are no numbers that say how far the axes reach");
     }
 }

@@ -43,6 +43,10 @@ pub enum Parameter {
     Shrinkage,
     /// What the rows of each class count.
     ClassWeights,
+    /// How many landmarks stand in for the rows of a kernel.
+    Landmarks,
+    /// The proved relative gap at which no more landmarks are added.
+    ProvedGap,
     /// The number of threads.
     Threads,
     /// An argument of one function, which everybody calls by this name.
@@ -69,6 +73,8 @@ impl Parameter {
             Parameter::Starts => "starts",
             Parameter::Shrinkage => "shrinkage",
             Parameter::ClassWeights => "class-weights",
+            Parameter::Landmarks => "landmarks",
+            Parameter::ProvedGap => "proved-gap",
             Parameter::Threads => "threads",
             Parameter::Argument(name) => name,
         }
@@ -153,6 +159,18 @@ pub enum Error {
         /// Bytes granted.
         budget: u64,
     },
+    /// The work needs more memory than it was given, and a smaller number of something would need less.
+    #[error("{what} need {}, but the memory budget is {}", bytes(*.need), bytes(*.budget))]
+    Budget {
+        /// What needs it.
+        what: String,
+        /// Bytes needed.
+        need: u64,
+        /// Bytes granted.
+        budget: u64,
+        /// The way out.
+        help: String,
+    },
     /// The work needs memory that the system does not give.
     #[error("{what} needs {} of memory, which the system refuses", bytes(*.need))]
     Refused {
@@ -187,7 +205,10 @@ impl Error {
             Error::Parameter { parameter, allowed, .. } => {
                 format!("give {} a value that is {allowed}", name(*parameter))
             }
-            Error::Combination { help, .. } | Error::Data { help, .. } | Error::Refused { help, .. } => help.clone(),
+            Error::Combination { help, .. }
+            | Error::Data { help, .. }
+            | Error::Refused { help, .. }
+            | Error::Budget { help, .. } => help.clone(),
             Error::NotFinite { .. } => "leave the row out, or fill the value in (with the column's mean, say)".into(),
             Error::Shape { .. } => "give both sides the same size".into(),
             Error::NotSeparable { through_origin: true, .. } => {

@@ -98,6 +98,8 @@ pub mod geometry;
 #[doc(hidden)]
 pub mod kernel;
 #[doc(hidden)]
+pub mod landmarks;
+#[doc(hidden)]
 pub mod lift;
 #[doc(hidden)]
 pub mod metrics;

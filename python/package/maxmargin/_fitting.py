@@ -59,6 +59,9 @@ def params(**changed: Any) -> dict[str, Any]:
         shrinkage="0.001",
         threshold="least-error",
         class_weights=None,  # one a class
+        landmarks=None,  # how many
+        prove=False,
+        proved_gap=None,  # adds landmarks until the proved relative gap is at most this
         scaling="none",  # or standard, minmax
     )
     unknown = set(changed) - set(known)
@@ -438,9 +441,9 @@ class EngineEstimator(Called, Estimator):
         model = self._exported()
         if columns is not None and len(columns) != 2:
             raise InputError(f"columns is {columns!r}, but a picture has two")
-        for name, size in (("width", width), ("height", height), ("row", row)):
-            if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 <= size < 2**32:
-                raise InputError(f"{name} is {size!r}, but it must be a whole number of 0 or more")
+        for name, given in (("width", width), ("height", height), ("row", row)):
+            if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or not 0 <= given < 2**32:
+                raise InputError(f"{name} is {given!r}, but it must be a whole number of 0 or more")
         data = known = None
         if X is not None:
             rows = read_rows(self, X, self._threads(), reset=False)

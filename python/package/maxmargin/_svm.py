@@ -9,7 +9,7 @@ import numpy as np
 from ._callbacks import with_callbacks
 from ._errors import InputError, NotFittedError, known_to_sklearn, not_fitted, warn
 from ._estimator import Classifier, OutlierDetector, Regressor, available_when
-from ._fitting import SOLVER_RULE, answers, params
+from ._fitting import SOLVER_RULE, answers, params, seed_of
 from ._input import Rows, read_class_weights, read_classes, read_targets, read_weights, require_y, words_of
 from ._kernel_machine import KERNEL_RULES, KernelMachine, boolean_rules
 from ._loading import labels_of, penalty_of, task_of
@@ -24,10 +24,41 @@ def _finite(c: float) -> float:
     return min(float(c), _LARGEST_C) if np.isinf(c) else float(c)
 
 
+LANDMARK_RULES = {"landmarks": (integer(least=1), one_of(None)), "prove": (one_of(False, True), number(above=0))}
+"""The rules of the parameters of machines on landmarks."""
+
+
+def _on_landmarks(model: Any) -> dict[str, Any]:
+    """The landmarks that are asked for, in the engine's words."""
+    if model.landmarks is None:
+        if model.prove is not False:
+            raise InputError(
+                f"prove is {model.prove!r}, but there are no landmarks to prove something of\nhelp: give landmarks, such as 500"
+            )
+        return {}
+    is_bound = not isinstance(model.prove, (bool, np.bool_))
+    return dict(landmarks=int(model.landmarks), prove=bool(model.prove), proved_gap=float(model.prove) if is_bound else None)
+
+
+def _landmarks_of(parts: dict[str, Any], fit: Any) -> dict[str, Any]:
+    """The parameters of the landmarks of a file."""
+    found = parts.get("landmarks")
+    if found is None:
+        return {}
+    return {"landmarks": len(fit.model.support_rows), "prove": all("proof" in point for point in found)}
+
+
 class _Support(KernelMachine):
     """What all machines of this module share."""
 
     _rules = {**KERNEL_RULES, **boolean_rules("shrinking", "verbose", "warm_start"), "solver": SOLVER_RULE}
+
+    @property
+    def proved_gap_(self) -> float | None:
+        """With landmarks and a proof: the objective is at most this part of itself above that of the exact machine."""
+        if not hasattr(self, "_fit"):
+            raise AttributeError("proved_gap_ is there once the model is fitted")
+        return self._fit.model.proved_gap()
 
     def _asked(self, **changed: Any) -> dict[str, Any]:
         return params(
@@ -124,6 +155,7 @@ class _SupportClassifier(Classifier, _Support):
             **{cls._penalty[1]: penalty_of(parts)[1]},
             class_weight=None if weights is None else dict(zip(classes.tolist(), weights)),
             probability=True if fit.model.has_probabilities else None,
+            **_landmarks_of(parts, fit),
         )
         model.classes_ = classes
         model.class_weight_ = np.ones(len(classes)) if weights is None else np.array(weights)
@@ -158,6 +190,8 @@ class _SupportClassifier(Classifier, _Support):
         """The coefficients of the support vectors: for each of them one for each class other than its own."""
         if not hasattr(self, "_fit"):
             raise AttributeError("dual_coef_ is there once the model is fitted")
+        if len(self.classes_) > 2 and "landmarks" in self._fit.parts:
+            raise AttributeError("dual_coef_ has no place for the coefficients of landmarks, which are of no class")
         table = np.zeros((len(self.classes_) - 1, len(self.support_)))
         positive, negative = self._fit.model.pairings()
         owners, places, coefficients = self._fit.model.expansions()
@@ -319,7 +353,7 @@ class SVC(_SupportClassifier):
     break_ties : bool, default=False
         Whether classes with as many votes are ordered by their decision values.
     random_state : int, RandomState instance or None, default=None
-        Taken for the sake of scikit-learn: nothing is drawn.
+        Where the drawing of landmarks starts; nothing else is drawn.
     n_jobs : int or None, default=None
         Threads for `fit` and predictions: None is every core, but one within joblib's workers. The same bits come out for any number.
     max_time : float or None, default=None
@@ -334,6 +368,12 @@ class SVC(_SupportClassifier):
     solver : str or None, default=None
         The engine's algorithm, by the name that `solver_` and ``maxmargin train --solver`` have: ``'block-smo'``, ``'smo'``,
         ``'interior-point'``, .. and with ``kernel='linear'`` others; None chooses by the problem. One that cannot solve it is refused.
+    landmarks : int or None, default=None
+        The machine is the best sum over so many rows, drawn at random (`random_state`): for rows by the hundred thousand. `certificate_` is that
+        of the problem on these landmarks, and `support_` lists them. None trains exactly.
+    prove : bool or float, default=False
+        With landmarks: True proves how far the machine is from the exact one, see `proved_gap_`. A number doubles the landmarks until the
+        proved relative gap is at most that.
 
     Attributes
     ----------
@@ -341,6 +381,8 @@ class SVC(_SupportClassifier):
         Primal, dual, gap and largest violation: how good the answer is.
     stop_reason_ : str
         ``'converged'``, ``'iteration-limit'``, ``'time-limit'`` or ``'stalled'``.
+    proved_gap_ : float or None
+        With landmarks and `prove`: the objective is at most this part of itself above that of the exact machine.
     history_ : structured array
         Seconds, machine, iteration, violation and gap while the solver ran.
     solver_, notes_ : str, list of str
@@ -386,10 +428,12 @@ class SVC(_SupportClassifier):
         progress=False,
         checkpoint=None,
         solver=None,
+        landmarks=None,
+        prove=False,
     ):
         self._keep(locals())
 
-    _rules = {**_SupportClassifier._rules, "C": (number(above=0, infinite=True),)}
+    _rules = {**_SupportClassifier._rules, "C": (number(above=0, infinite=True),), **LANDMARK_RULES}
     _penalty = ("c", "C")
 
     @with_callbacks
@@ -412,7 +456,7 @@ class SVC(_SupportClassifier):
         return self._fit_classes(X, y, sample_weight)
 
     def _engine_penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
-        return dict(penalty="c", penalty_number=_finite(self.C))
+        return dict(penalty="c", penalty_number=_finite(self.C), seed=seed_of(self.random_state), **_on_landmarks(self))
 
 
 class NuSVC(_SupportClassifier):
@@ -509,7 +553,7 @@ class _OneMachine(_Support):
 
     @classmethod
     def _restored(cls, fit: Any):
-        model = cls(**cls._kernel_parameters(fit.parts), **cls._task_parameters(fit.parts))
+        model = cls(**cls._kernel_parameters(fit.parts), **cls._task_parameters(fit.parts), **_landmarks_of(fit.parts, fit))
         model._restore_support(fit)
         model.n_iter_ = int(fit.parts["machines"][0]["iterations"])
         return model
@@ -593,7 +637,7 @@ class SVR(_SupportRegressor):
         The penalty on differences beyond ε.
     epsilon : float, default=0.1
         ε
-    shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint, solver
+    shrinking, cache_size, verbose, max_iter, n_jobs, max_time, warm_start, progress, checkpoint, solver, landmarks, prove
         As in `SVC`.
 
     Attributes
@@ -631,10 +675,12 @@ class SVR(_SupportRegressor):
         progress=False,
         checkpoint=None,
         solver=None,
+        landmarks=None,
+        prove=False,
     ):
         self._keep(locals())
 
-    _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "epsilon": (number(least=0),)}
+    _rules = {**_OneMachine._rules, "C": (number(above=0, infinite=True),), "epsilon": (number(least=0),), **LANDMARK_RULES}
     _task = "regression"
 
     @with_callbacks
@@ -645,7 +691,8 @@ class SVR(_SupportRegressor):
 
     def _words(self) -> dict[str, Any]:
         """What tells this regression from others, in the engine's words."""
-        return dict(task="regression", task_number=self.epsilon, penalty_number=_finite(self.C))
+        problem = dict(task="regression", task_number=self.epsilon, penalty_number=_finite(self.C))
+        return problem | _on_landmarks(self)
 
 
 class NuSVR(_SupportRegressor):

@@ -16,8 +16,13 @@ use super::values::{SCALINGS, TASKS, TaskKind, one_of};
 Each line is a certified model: the relative gap says how far it is from the best one for its C. No model is written; train one with train, or choose by cross \
 validation with tune.
 
+With --accuracy the path itself chooses its C, so that for every C between the ends one of its models is proved to be that near to the optimum: the column \
+proved to says up to which C each is.
+
 Examples:
   maxmargin path iris --kernel rbf --gamma 0.5
+  maxmargin path iris --kernel rbf --gamma 0.5 --plot path.svg
+  maxmargin path moons --costs 0.1:100:2 --accuracy 0.1
   maxmargin path mine.csv --scale standard --costs 0.001:1000:13 --json")]
 pub(crate) struct PathOfC {
     /// A file, - for standard input, or a name such as iris
@@ -26,6 +31,10 @@ pub(crate) struct PathOfC {
     /// The values of C: FROM:TO:COUNT (at equal ratios), or V1,V2,...
     #[arg(long, value_name = "VALUES", default_value = "0.01:1000:11", allow_hyphen_values = true)]
     pub(crate) costs: String,
+    /// Choose the values of C between the smallest and the largest of --costs so that for every C between them a model is proved to be this near to the
+    /// optimum, as a part of its objective (0.05 is 5 %)
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(crate) accuracy: Option<f64>,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// What to find: classes, or numbers (regression)
@@ -48,6 +57,9 @@ pub(crate) struct PathOfC {
     /// How many threads work; 0 is one for each core
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     pub(crate) threads: usize,
+    /// Draw margin, support vectors, gap and errors over C to a .svg or .png file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
     /// Print one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::reading::Reading;
 
-/// Draw a model, or how a solver came to it
+/// Draw a model, how a solver came to it, or a search
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Kinds:
@@ -20,6 +20,10 @@ Kinds:
   residuals    how far predictions are off
   why          why the model says of a row (--row) what it says, term by term
   convergence  primal, dual, gap: of the file that train --trace wrote
+  grid         a score for each cell of a search: of what tune --json printed
+  path         scores, support vectors and margin over C at the best cell
+  learning     what more rows would bring (tune --learning --json)
+  work         the solver's steps in each cell: where the time went
 
 Without a kind: regions, or tube for a regression. A model of more than two columns is shown on the plane, of the discriminant \
 and the principal one, that agrees with it on more rows; or along two columns (--columns), with the others held at their means. \
@@ -30,9 +34,10 @@ Examples:
   maxmargin plot iris.mm iris --columns petal_length,petal_width -o iris.png
   maxmargin plot roc mine.mm new.csv -o roc.svg --theme dark --numbers roc.csv
   maxmargin plot why mine.mm new.csv --row 3 -o why.svg
-  maxmargin plot convergence trace.jsonl -o convergence.svg")]
+  maxmargin plot convergence trace.jsonl -o convergence.svg
+  maxmargin plot grid search.json -o grid.svg")]
 pub(crate) struct Plot {
-    /// The kind, the model (for convergence a trace), and the data to draw: the training data for support vectors to be marked
+    /// The kind, the model (for convergence a trace, for grid, path, learning and work a search), and the data to draw: the training data for support vectors to be marked
     #[arg(value_name = "[KIND] MODEL [DATA]", required = true, num_args = 1..=3)]
     pub(crate) words: Vec<PathBuf>,
     /// The picture: .svg or .png

@@ -8,6 +8,7 @@ use maxmargin::data::ScalingKind;
 use maxmargin::model::{Activation, Multiclass};
 use maxmargin::problem::{Bias, Loss, Norm};
 use maxmargin::solver::{Precision, Threshold};
+use maxmargin::training::Landmarks;
 
 use super::kernel::KernelArguments;
 use super::reading::Reading;
@@ -23,6 +24,9 @@ const CALIBRATIONS: [(&str, CalibrationParams); 4] = [
     ("folds", CalibrationParams { held: Some(Held::Folds(5)), platt: false }),
     ("platt", CalibrationParams { held: Some(Held::Folds(5)), platt: true }),
 ];
+
+/// The proved relative gap that `--landmarks auto` goes on to.
+const PROVED_GAP: f64 = 0.1;
 
 /// Train a model, and certify it
 #[derive(Args, Debug)]
@@ -48,6 +52,7 @@ Examples:
   maxmargin train xor --solver mlp --hidden 4
   maxmargin train prices.csv --task regression --holdout 0.2
   maxmargin train usual.csv --task one-class --nu 0.05 --unlabelled
+  maxmargin train large.svm --kernel rbf --landmarks 2000 --prove
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint
   maxmargin train large.svm --kernel rbf --checkpoint large.checkpoint --resume large.checkpoint
   maxmargin train large.svm --kernel rbf -C 3 --warm-start large.mm -o larger.mm
@@ -68,8 +73,8 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with_all = [
         "c", "c_over_n", "lambda", "hard", "no_penalty", "nu", "epsilon", "gamma", "sigma", "degree", "coef0", "norm", "multiclass",
         "probabilities", "solver", "gap", "max_iterations", "batch", "averaged", "precision", "shrinkage", "threshold", "hidden",
-        "activation", "starts", "stream", "out_of_core", "cache", "checkpoint", "checkpoint_every", "resume", "warm_start",
-        "save_partial", "columns", "unlabelled", "test", "holdout", "targets", "plot", "plot_columns", "trace", "alphas", "strict"])]
+        "activation", "starts", "landmarks", "prove", "proved_gap", "stream", "out_of_core", "cache", "checkpoint", "checkpoint_every", "resume", "warm_start",
+        "save_partial", "columns", "unlabelled", "test", "holdout", "targets", "plot_columns", "trace", "alphas", "strict"])]
     pub(crate) tune: bool,
 
     /// What to find: classes, numbers (regression), or whether a row is like the others (one-class, or svdd: within a
@@ -183,6 +188,18 @@ pub(crate) struct Train {
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Solver", default_value_t = 4)]
     pub(crate) starts: usize,
 
+    /// A kernel machine that is a sum over so many rows, drawn at random (--seed): for rows by the hundred thousand. auto adds landmarks until
+    /// the proved gap is small enough (--proved-gap). Without --kernel it is rbf
+    #[arg(long, value_name = "N", help_heading = "Landmarks", value_parser = landmarks, conflicts_with_all = ["stream", "out_of_core"])]
+    pub(crate) landmarks: Option<OrAuto<usize>>,
+    /// Prove how far the machine on landmarks is from the exact one: the certificate gets the gap to the exact problem's dual. It costs a
+    /// kernel value for each pair of support vectors
+    #[arg(long, help_heading = "Landmarks", requires = "landmarks")]
+    pub(crate) prove: bool,
+    /// Double the number of landmarks until the proved relative gap is at most this [default with --landmarks auto: 0.1]
+    #[arg(long, value_name = "NUMBER", help_heading = "Landmarks", requires = "landmarks", allow_hyphen_values = true)]
+    pub(crate) proved_gap: Option<f64>,
+
     /// Learn from rows as they come, by sgd: data that is never in memory as a whole, from a file or a pipe
     #[arg(long, help_heading = "Stream")]
     pub(crate) stream: bool,
@@ -267,7 +284,7 @@ pub(crate) struct Train {
     /// Keep this share of each class's rows (of all rows, where there are no classes) out of training, and report on them
     #[arg(long, value_name = "SHARE", help_heading = "Report", allow_hyphen_values = true)]
     pub(crate) holdout: Option<f64>,
-    /// Draw the decision regions, margins and points, or the tube of a regression, to a .svg or .png file
+    /// Draw the decision regions, margins and points, or the tube of a regression, to a .svg or .png file; with --tune the search, to a folder
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub(crate) plot: Option<PathBuf>,
     /// Write what the solver does, step by step, to this file: one JSON object a line (to be drawn by plot convergence)
@@ -293,7 +310,25 @@ pub(crate) struct Train {
     pub(crate) strict: bool,
 }
 
+/// A number of landmarks, or auto.
+fn landmarks(text: &str) -> Result<OrAuto<usize>, String> {
+    match text {
+        "auto" => Ok(OrAuto::Auto),
+        _ => text.parse().map(OrAuto::Named).map_err(|_| "give a whole number, or auto".into()),
+    }
+}
+
 impl Train {
+    /// The landmarks that are asked for.
+    pub(crate) fn landmarks(&self) -> Option<Landmarks> {
+        let until = match self.landmarks? {
+            OrAuto::Auto => Some(self.proved_gap.unwrap_or(PROVED_GAP)),
+            OrAuto::Named(_) => self.proved_gap,
+        };
+        let count = if let Some(OrAuto::Named(count)) = self.landmarks { count } else { Landmarks::FIRST };
+        Some(Landmarks { count, prove: self.prove || until.is_some(), until })
+    }
+
     /// What is to be found.
     pub(crate) fn task(&self) -> TaskKind {
         self.task.unwrap_or(TaskKind::Classification)

@@ -39,6 +39,8 @@ Examples:
   maxmargin tune mine.csv --kernel rbf,linear --grid C=0.1,1,10 --metric auc
   maxmargin tune mine.csv --groups patient --choose one-se
   maxmargin tune prices.csv --task regression --grid C=1:1000:4,epsilon=0.01,0.1
+  maxmargin tune mine.csv --plot pictures
+  maxmargin tune mine.csv --nested --prove
   maxmargin tune large.svm --checkpoint large.search
   maxmargin tune large.svm --resume large.search --checkpoint large.search")]
 pub(crate) struct Tune {
@@ -82,6 +84,13 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "WAY", default_value = "auto", help_heading = "Search", value_parser = one_of(&[
         ("auto", Strategy::Auto), ("grid", Strategy::Grid), ("separate", Strategy::Separate)]))]
     pub(crate) strategy: Strategy,
+    /// Search anew on the training rows of each fold, and score the choice on the rows held out: what such a search is worth, for the price of a
+    /// search a fold
+    #[arg(long, help_heading = "Search")]
+    pub(crate) nested: bool,
+    /// Solve the cell that is taken until its held-out labels are proved to be those of the exact optimum; the score has the interval that others leave
+    #[arg(long, help_heading = "Search")]
+    pub(crate) prove: bool,
 
     /// What to find: classes, or numbers (regression)
     #[arg(long, value_name = "TASK", help_heading = "Problem", value_parser = one_of(&TASKS))]
@@ -131,6 +140,12 @@ pub(crate) struct Tune {
     /// With --json: what each cell predicts for the held-out rows of each split
     #[arg(long, help_heading = "Report", requires = "json")]
     pub(crate) held_out: bool,
+    /// Say what more rows would bring: the scores of the cell that is taken, trained on parts of the rows
+    #[arg(long, help_heading = "Report")]
+    pub(crate) learning: bool,
+    /// Draw the search to this folder: grid.svg, path.svg (over C), learning.svg and work.svg (where the time went)
+    #[arg(long, value_name = "FOLDER", help_heading = "Report")]
+    pub(crate) plot: Option<PathBuf>,
     /// Say nothing but errors
     #[arg(short, long, help_heading = "Report")]
     pub(crate) quiet: bool,
@@ -157,6 +172,8 @@ impl Tune {
             metric: None,
             choose: Choose::Best,
             strategy: Strategy::Auto,
+            nested: false,
+            prove: false,
             task: train.task,
             loss: train.loss,
             bias: train.bias,
@@ -171,6 +188,8 @@ impl Tune {
             resume: None,
             json: train.json,
             held_out: false,
+            learning: false,
+            plot: train.plot.clone(),
             quiet: train.quiet,
             keeps_others: train.output.is_none() && !train.force,
             reading: train.reading.clone(),

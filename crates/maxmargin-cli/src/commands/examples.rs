@@ -1,6 +1,5 @@
 //! `examples`: the worked examples, expected beside obtained.
 
-use std::fs;
 use std::path::Path;
 
 use maxmargin::worked::{self, Example};
@@ -74,15 +73,7 @@ struct Drawing {
 
 /// Where the figures of the examples go, found to be writable before the work starts.
 fn drawings(folder: &Path, ids: &[&str], theme: &str) -> Result<Vec<Drawing>, Failure> {
-    if !folder.exists() {
-        fs::create_dir(folder).map_err(|error| {
-            let folder = maxmargin::error::quoted(&folder.to_string_lossy());
-            Failure::new(
-                format!("cannot make the folder {folder}: {}", output::reason(&error)),
-                "make it first, or choose another one",
-            )
-        })?;
-    }
+    picture::make_folder(folder)?;
     let figures = FIGURES.iter().filter(|figure| ids.contains(&figure.example));
     figures
         .map(|&figure| {

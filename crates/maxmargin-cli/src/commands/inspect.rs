@@ -180,7 +180,8 @@ fn unscaled([a, b, c, d, e, f]: [f64; 6], offsets: &[f64], factors: &[f64]) -> [
 
 /// The risk bound at the model's own size: ρ² = max k(x, x), B = ‖w‖, with the constant and b where the model is linear.
 fn risk(model: &Model, machine: &Machine, matrix: &Matrix, rows: &[usize]) -> Option<Risk> {
-    if model.recipe().loss != Loss::Hinge {
+    // The bound is one of the exact machine.
+    if model.recipe().loss != Loss::Hinge || model.parts().landmarks.is_some() {
         return None;
     }
     let lambda = PenaltyView::of_machine(machine, model.recipe().norm, model.recipe().penalty).lambda?;

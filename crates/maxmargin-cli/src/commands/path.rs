@@ -1,9 +1,13 @@
 //! `path`: a certified model for each of many C.
 
+use std::path::Path;
+
+use maxmargin::data::Dataset;
 use maxmargin::problem::Task;
-use maxmargin::training::Penalty;
+use maxmargin::training::{PathStep, Penalty};
 use maxmargin::tuning::Axis;
-use maxmargin::{Model, TrainingParams, Workers};
+use maxmargin::{Model, Stop, Training, TrainingParams, Workers};
+use maxmargin_plot::{ParameterPath, PathCurve, Quantity, path};
 use serde::Serialize;
 
 use crate::arguments::{PathOfC, TaskKind};
@@ -12,6 +16,7 @@ use crate::failure::Failure;
 use crate::input::{self, Origin};
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Words};
+use crate::picture::Sketch;
 use crate::progress::Watch;
 use crate::report::{Page, counted, json_line, number};
 use crate::size;
@@ -23,6 +28,9 @@ const EPSILON: f64 = 0.1;
 #[derive(Debug, Serialize)]
 struct Point {
     c: f64,
+    /// The C up to which the model is proved to be as accurate as was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proved_to: Option<f64>,
     stop: &'static str,
     relative_gap: Option<f64>,
     margin: Option<f64>,
@@ -38,6 +46,10 @@ struct Points {
     data: String,
     rows: usize,
     kernel: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<f64>,
+    /// Why the path ended.
+    stop: &'static str,
     points: Vec<Point>,
 }
 
@@ -47,6 +59,8 @@ pub(super) fn run(arguments: &PathOfC) -> Result<ExitCode, Failure> {
     let origin = Origin::new(&arguments.data, words)?;
     let workers = Workers::new(arguments.threads)?;
     let costs = costs(&arguments.costs)?;
+    let read: Vec<&Path> = origin.file().into_iter().collect();
+    let picture = Sketch::of(arguments.plot.as_ref(), &read)?;
     let task = match arguments.task.unwrap_or(TaskKind::Classification) {
         TaskKind::Classification => Task::Classification,
         TaskKind::Regression => Task::Regression { epsilon: EPSILON },
@@ -73,19 +87,74 @@ pub(super) fn run(arguments: &PathOfC) -> Result<ExitCode, Failure> {
         ..arguments.reading.options(None)
     };
     let data = origin.fetch(arguments.reading.seed(), &workers, words)?.read_once(&options)?.data;
-    let penalties: Vec<Penalty> = costs.iter().map(|&cost| Penalty::C(cost)).collect();
     let mut watch = Watch::new(None, arguments.json);
-    let models = interrupt::during(Phase::Solving, || training.fit_path(&data, &penalties, &workers, &mut watch));
+    let found = interrupt::during(Phase::Solving, || follow(arguments, &training, &data, &costs, &workers, &mut watch));
     watch.finish();
-    let points: Vec<Point> = models?.iter().zip(&costs).map(|(model, &c)| point(model, c, task)).collect();
-    let kernel = training.params().kernel.clone();
-    let name = maxmargin::tuning::kernel_name(&kernel).to_string();
+    let (points, stop) = found?;
+    let name = maxmargin::tuning::kernel_name(&training.params().kernel);
+    let what = format!("{}: {}, {name}", origin.shown(), counted(data.rows(), "row"));
+    if let Some(sketch) = &picture {
+        sketch.save(&path(&drawn(&what, &points), &sketch.options)?)?;
+    }
     output::print(&if arguments.json {
-        json_line(&Points { data: origin.shown(), rows: data.rows(), kernel: name, points })
+        let (data, rows, kernel) = (origin.shown(), data.rows(), name.into());
+        json_line(&Points { data, rows, kernel, accuracy: arguments.accuracy, stop: stop.name(), points })
     } else {
-        page(&format!("{}: {}, {name}", origin.shown(), counted(data.rows(), "row")), &points)
+        page(&what, arguments.accuracy, stop, &points)
     })?;
+    if let Some(sketch) = picture.filter(|_| !arguments.json) {
+        output::say(&format!("wrote {}", sketch.target.shown()));
+    }
     Ok(if interrupt::asked() { ExitCode::Interrupted } else { ExitCode::Done })
+}
+
+/// Trains along the path, and says why it ended.
+fn follow(
+    arguments: &PathOfC,
+    training: &Training,
+    data: &Dataset,
+    costs: &[f64],
+    workers: &Workers,
+    watch: &mut Watch,
+) -> Result<(Vec<Point>, Stop), maxmargin::Error> {
+    let task = training.params().task;
+    if let (Some(accuracy), Some(&from), Some(&to)) = (arguments.accuracy, costs.first(), costs.last()) {
+        let mut points = Vec::new();
+        let mut visit = |step: PathStep<'_>| {
+            points.push(Point { proved_to: Some(step.until.min(to)), ..point(step.model, step.c, task) });
+        };
+        let stop = training.fit_path_to(data, accuracy, (from, to), workers, watch, &mut visit)?;
+        return Ok((points, stop));
+    }
+    let penalties: Vec<Penalty> = costs.iter().map(|&cost| Penalty::C(cost)).collect();
+    let models = training.fit_path(data, &penalties, workers, watch)?;
+    let broke = models.last().map(Model::stop).filter(|stop| matches!(stop, Stop::Interrupted | Stop::TimeLimit));
+    let points = models.iter().zip(costs).map(|(model, &c)| point(model, c, task)).collect();
+    Ok((points, broke.unwrap_or(Stop::Converged)))
+}
+
+/// The path as a picture shows it.
+fn drawn(what: &str, points: &[Point]) -> ParameterPath {
+    let all = |of: &dyn Fn(&Point) -> Option<f64>| -> Vec<f64> {
+        points.iter().map(|point| of(point).unwrap_or(f64::NAN)).collect()
+    };
+    let curve = |name: &str, values: Vec<f64>| PathCurve { name: name.into(), values, bands: Vec::new() };
+    let support = vec![
+        curve("all", all(&|point| Some(point.support_vectors as f64))),
+        curve("at the bound", all(&|point| Some(point.bounded as f64))),
+    ];
+    ParameterPath {
+        title: format!("A path along C: {what}"),
+        parameter: "C".into(),
+        at: points.iter().map(|point| point.c).collect(),
+        quantities: vec![
+            Quantity { name: "support vectors".into(), curves: support },
+            Quantity::of("margin", all(&|point| point.margin)),
+            Quantity::of("relative gap", all(&|point| point.relative_gap)),
+            Quantity::of("training errors", all(&|point| point.training_errors.map(|errors| errors as f64))),
+        ],
+        ..ParameterPath::default()
+    }
 }
 
 /// The values of C, ascending.
@@ -105,6 +174,7 @@ fn point(model: &Model, c: f64, task: Task) -> Point {
     let most = certificates().map(|certificate| certificate.counts.support).max().unwrap_or(0);
     Point {
         c,
+        proved_to: None,
         stop: model.stop().name(),
         relative_gap: model.certificate().map(|summary| summary.relative_gap),
         margin: certificates().map(|certificate| certificate.margin).reduce(f64::min),
@@ -116,16 +186,26 @@ fn point(model: &Model, c: f64, task: Task) -> Point {
     }
 }
 
-fn page(what: &str, points: &[Point]) -> String {
+fn page(what: &str, accuracy: Option<f64>, stop: Stop, points: &[Point]) -> String {
     let mut page = Page::new();
     page.paragraph(what);
+    if let Some(accuracy) = accuracy {
+        let share = format!("{} %", number(100.0 * accuracy, 3));
+        let end = points.last().and_then(|point| point.proved_to).map_or_else(String::new, |end| number(end, 3));
+        page.paragraph(&if stop == Stop::Converged {
+            format!("for every C up to {end} a model is proved to be within {share} of the optimum")
+        } else {
+            format!("the path ended ({}); up to C {end} a model is proved to be within {share}", stop.name())
+        });
+    }
     page.text("");
-    let head = ["C", "stopped", "gap", "margin", "support", "bounded", "errors", "iterations"];
+    let head = ["C", "proved to", "stopped", "gap", "margin", "support", "bounded", "errors", "iterations"];
     let mut rows = vec![head.map(String::from).to_vec()];
     let told = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| number(value, 3));
     for point in points {
         rows.push(vec![
             number(point.c, 3),
+            told(point.proved_to),
             point.stop.into(),
             told(point.relative_gap),
             told(point.margin),
@@ -134,6 +214,9 @@ fn page(what: &str, points: &[Point]) -> String {
             point.training_errors.map_or_else(|| "-".into(), |errors| errors.to_string()),
             point.iterations.to_string(),
         ]);
+    }
+    if accuracy.is_none() {
+        rows.iter_mut().for_each(|row| drop(row.remove(1)));
     }
     page.table(&rows);
     page.finish()

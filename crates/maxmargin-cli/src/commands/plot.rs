@@ -1,11 +1,12 @@
-//! `plot`: a picture of a model, or of a trace.
+//! `plot`: a picture of a model, of a search, or of a trace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use maxmargin::Workers;
 use maxmargin::error::quoted;
-use maxmargin_plot::{Convergence, Kind, convergence};
+use maxmargin::view::TunedView;
+use maxmargin_plot::{Convergence, Kind, SearchKind, convergence, plot_search};
 use serde::Deserialize;
 
 use crate::arguments::Plot;
@@ -15,7 +16,7 @@ use crate::input::{self, Origin};
 use crate::output::{self, Target, Words};
 use crate::picture::{self, Sketch};
 
-/// The word for a picture of a trace. All other kinds are of models.
+/// The word for a picture of a trace. All other kinds are of models or of searches.
 const CONVERGENCE: &str = "convergence";
 
 /// Draws.
@@ -37,6 +38,9 @@ pub(super) fn run(arguments: &Plot) -> Result<ExitCode, Failure> {
     sketch.options.row = usize::try_from(arguments.row - 1).unwrap_or(usize::MAX);
     if kind == Some(CONVERGENCE) {
         return draw_trace(model, data, &sketch);
+    }
+    if let Some(kind) = kind.and_then(SearchKind::named) {
+        return draw_search(kind, model, data, &sketch);
     }
     sketch.kind = kind.and_then(Kind::named);
     let workers = Workers::new(arguments.threads)?;
@@ -66,7 +70,8 @@ fn tell(sketch: &Sketch, of: &str) {
 
 /// The kind, if the first word is one and another follows; then the model and the data.
 fn words_of(words: &[PathBuf]) -> Result<(Option<&'static str>, &Path, Option<&Path>), Failure> {
-    let kinds = || Kind::ALL.into_iter().map(Kind::name).chain([CONVERGENCE]);
+    let of_searches = SearchKind::ALL.map(SearchKind::name);
+    let kinds = || Kind::ALL.into_iter().map(Kind::name).chain(of_searches).chain([CONVERGENCE]);
     let path = |place: usize| words.get(place).map(PathBuf::as_path);
     let kind =
         words.first().filter(|_| words.len() > 1).and_then(|first| kinds().find(|kind| first.as_os_str() == *kind));
@@ -78,6 +83,27 @@ fn words_of(words: &[PathBuf]) -> Result<(Option<&'static str>, &Path, Option<&P
             format!("the kinds are {}", kinds().collect::<Vec<_>>().join(", ")),
         )),
     }
+}
+
+/// Draws what `tune --json` has printed.
+fn draw_search(kind: SearchKind, path: &Path, data: Option<&Path>, sketch: &Sketch) -> Result<ExitCode, Failure> {
+    let shown = quoted(&path.to_string_lossy());
+    if data.is_some() {
+        return Err(Failure::new(
+            format!("the kind {} is drawn from a search alone", kind.name()),
+            "leave out the data",
+        ));
+    }
+    let way_out = "write one with maxmargin tune DATA --json";
+    let bytes = fs::read(path).map_err(|error| {
+        Failure::new(format!("cannot read the search {shown}: {}", output::reason(&error)), way_out)
+    })?;
+    let found: TunedView<'_> = serde_json::from_slice(&bytes).map_err(|error| {
+        Failure::new(format!("{shown} is no search: {}", output::escaped(&error.to_string())), way_out)
+    })?;
+    sketch.save(&plot_search(kind, &found, &sketch.options)?)?;
+    tell(sketch, kind.name());
+    Ok(ExitCode::Done)
 }
 
 /// What matters of a line of a trace.

@@ -3,6 +3,7 @@
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::error::quoted;
+use maxmargin::landmarks::Proof;
 use maxmargin::provenance::Origin as Made;
 use maxmargin::review::Verification;
 use maxmargin::view::VerificationView;
@@ -123,6 +124,21 @@ fn page(model: &Model, verification: &Verification) -> String {
                 page.text(&format!("{name}: stored {}; found {}", words(stored), words(found)));
             }
         }
+        page.text("");
+    }
+    if verification.proofs.iter().any(Option::is_some) {
+        let mut rows = vec![["against the exact machine", "stored", "found"].map(String::from).to_vec()];
+        let stored = model.parts().landmarks.iter().flatten();
+        for ((machine, stored), found) in model.machines().iter().zip(stored).zip(&verification.proofs) {
+            let shown =
+                |proof: Option<Proof>| proof.map_or_else(|| "none".into(), |proof| number(proof.relative_gap, 8));
+            rows.push(vec![
+                format!("proved relative gap, {}", title(model, machine)),
+                shown(stored.proof),
+                shown(*found),
+            ]);
+        }
+        page.table(&rows);
         page.text("");
     }
     if verification.same_data == Some(false) {

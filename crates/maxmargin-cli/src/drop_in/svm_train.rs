@@ -69,6 +69,14 @@ struct Plan {
     quiet: bool,
 }
 
+/// What the options say of a training; the weights of classes need the data, and have [`named_weights`].
+///
+/// # Errors
+/// When a value is no number of its kind, or not known.
+pub(super) fn params_of(options: &Options) -> Result<TrainingParams, Ending> {
+    Plan::new(options).map(|plan| plan.params)
+}
+
 /// Trains.
 pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
     let options = Options::new(arguments, "stdgrcnpmehbvw", "q", USAGE)?;

@@ -1,6 +1,5 @@
 //! What there is to say of each machine of a model, and of all of them together.
 
-use maxmargin::Model;
 use maxmargin::calibration::Calibration;
 use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
@@ -11,6 +10,7 @@ use maxmargin::problem::{Loss, Norm, Task};
 use maxmargin::provenance::SolverKind;
 use maxmargin::training::Penalty;
 use maxmargin::view::penalty_of_model;
+use maxmargin::{Model, Stop};
 
 use super::{Page, brief, counted, number};
 use crate::output::short;
@@ -137,6 +137,31 @@ pub(crate) fn features(page: &mut Page, model: &Model) {
             page.line("network", &format!("{layers} of {} units, {}", units.join(" and "), network.activation.name()));
         }
     }
+}
+
+/// Why the solver stopped. A machine on landmarks has converged on these, and not to the exact machine.
+pub(crate) fn stopped(model: &Model) -> String {
+    let stop = model.stop();
+    let of_what = if model.parts().landmarks.is_some() && stop == Stop::Converged { " on the landmarks" } else { "" };
+    format!("{}{of_what}", stop.name())
+}
+
+/// How many landmarks there are, and what is proved of the distance to the exact machine.
+pub(crate) fn landmarks(page: &mut Page, model: &Model) {
+    let Some(points) = &model.parts().landmarks else { return };
+    let count = counted(model.parts().support_rows.len(), "landmark");
+    let of = match points.len() {
+        1 => String::new(),
+        machines => format!(", of the worst of {machines} machines"),
+    };
+    let proof = match model.proved_gap() {
+        Some(gap) => format!(
+            "proved: the objective is at most {} above that of the exact machine, relative to itself{of}",
+            brief(gap)
+        ),
+        None => "nothing is proved about the exact machine (--prove)".into(),
+    };
+    page.line("landmarks", &format!("{count}; {proof}"));
 }
 
 /// The one certificate of classes trained together, and the errors of each.

@@ -73,21 +73,24 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
         &format!(
             "{}: {}, tolerance {}",
             parts.provenance.origin.name(),
-            model.stop().name(),
+            machines::stopped(model),
             number(parts.provenance.tolerance, 3)
         ),
     );
-    let support = SupportView::of_model(model);
-    page.line(
-        "support",
-        &format!(
-            "{} of {}: {} free, {} at the bound",
-            counted(support.total, "vector"),
-            counted(parts.provenance.rows, "training row"),
-            support.free,
-            support.bounded
-        ),
-    );
+    machines::landmarks(&mut page, model);
+    if parts.landmarks.is_none() {
+        let support = SupportView::of_model(model);
+        page.line(
+            "support",
+            &format!(
+                "{} of {}: {} free, {} at the bound",
+                counted(support.total, "vector"),
+                counted(parts.provenance.rows, "training row"),
+                support.free,
+                support.bounded
+            ),
+        );
+    }
     page.line("data hash", &parts.provenance.fingerprint.chars().take(16).collect::<String>());
     page.text("");
     machines::table(&mut page, model);

@@ -57,7 +57,9 @@ pub(crate) fn goal(model: &Model, settings: &Settings) -> String {
         Some(_) => parts.recipe.loss == Loss::Logistic,
         None => parts.machines.iter().all(|machine| machine.evidence.certificate().is_some()),
     };
-    let is_linear = parts.recipe.kernel.is_linear() && parts.recipe.penalty != Penalty::Hard && has_gap;
+    // Machines on landmarks are linear ones over features.
+    let is_linear = parts.recipe.kernel.is_linear() || parts.landmarks.is_some();
+    let is_linear = is_linear && parts.recipe.penalty != Penalty::Hard && has_gap;
     match settings.linear_gap().filter(|_| is_linear && parts.provenance.solver() != Some(SolverKind::Sgd)) {
         Some(gap) => format!("relative gap {}", number(gap, 3)),
         None => format!("tolerance {}", number(parts.provenance.tolerance, 3)),
@@ -99,12 +101,13 @@ pub(crate) fn words(trained: &Trained<'_>) -> String {
     }
     let reason = trained.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
     page.line("solver", &format!("{}{reason}", parts.provenance.origin.name()));
+    machines::landmarks(&mut page, model);
     let iterations = model.iterations();
     page.line(
         "stopped",
         &format!(
             "{} after {} in {} s; {}",
-            model.stop().name(),
+            machines::stopped(model),
             counted(iterations as usize, "iteration"),
             number(trained.train_seconds, 3),
             trained.goal

@@ -1,6 +1,9 @@
 //! What `tune` reports: the table of scores, the choices, and what they are worth.
 
-use maxmargin::tuning::{Cell, Choose, Knob, Metric, Setting, State, Tuned, kernel_name};
+use maxmargin::tuning::{
+    Cell, Choose, Knob, LearningCurve, LearningPoint, Metric, Nested, Proof, Setting, State, Tuned, kernel_name,
+};
+use maxmargin::view::TunedView;
 
 use super::{Page, counted, number};
 
@@ -11,23 +14,31 @@ const MOST_COLUMNS: usize = 16;
 const MOST_LISTED: usize = 12;
 
 /// The page: `what` says what was searched.
-pub(crate) fn words(tuned: &Tuned, choose: Choose, what: &str, seconds: f64, model: Option<&str>) -> String {
+pub(crate) fn words(
+    tuned: &Tuned,
+    view: &TunedView<'_>,
+    choose: Choose,
+    what: &str,
+    seconds: f64,
+    model: Option<&str>,
+) -> String {
     let mut page = Page::new();
     page.paragraph(what);
     page.text("");
     for part in 0..tuned.grid.parts.len() {
         cells(&mut page, tuned, part);
     }
-    let chosen = |own: Choose| match model {
-        Some(file) if own == choose => format!("   <- trained on all rows: {file}"),
-        _ if own == choose && tuned.best != tuned.one_se => "   <- taken".into(),
-        _ => String::new(),
-    };
     if let Some(best) = tuned.chosen(Choose::Best) {
-        page.exact("best", &(line(tuned, best) + &chosen(Choose::Best)));
+        page.line("best", &line(tuned, best));
     }
     if let Some(cell) = tuned.chosen(Choose::OneSe) {
-        page.exact("one-SE", &(line(tuned, cell) + &chosen(Choose::OneSe)));
+        page.line("one-SE", &line(tuned, cell));
+    }
+    let taken = if choose == Choose::Best { "best" } else { "one-SE" };
+    if let Some(file) = model {
+        page.exact("model", &format!("{file}: {taken}, trained on all rows"));
+    } else if tuned.best != tuned.one_se {
+        page.line("taken", taken);
     }
     if let Some(found) = tuned.honest {
         let [score, low, high] = [found.score, found.interval.0, found.interval.1].map(|v| value(&tuned.metric, v, 1));
@@ -44,11 +55,49 @@ pub(crate) fn words(tuned: &Tuned, choose: Choose, what: &str, seconds: f64, mod
         let name = tuned.metric.name();
         page.line("honest", &format!("not known: {name} is no mean over rows, and the best of many is too good"));
     }
+    if let Some(found) = &view.nested {
+        nested(&mut page, &tuned.metric, found);
+    }
+    if let Some(proof) = &view.proof {
+        page.line("proved", &proved(&tuned.metric, proof));
+    }
+    if let Some(curve) = &view.learning {
+        learning(&mut page, &tuned.metric, curve);
+    }
     page.line("cells", &counts(tuned, seconds));
     if tuned.best.is_none() {
         page.line("best", "no cell was finished");
     }
     page.finish()
+}
+
+/// What the searches on the training rows of each fold are worth.
+fn nested(page: &mut Page, metric: &Metric, found: &Nested) {
+    let se = found.se.map_or_else(String::new, |se| format!(" +- {}", value(metric, se, 2)));
+    let choices = counted(found.choices(), "different choice");
+    let searches = counted(found.splits.len(), "search");
+    let text = format!("{}{se}: {searches} without the rows that judge them, {choices}", shown(metric, found.mean));
+    page.line("nested", &text);
+}
+
+/// What is proved of the cell that is taken.
+fn proved(metric: &Metric, proof: &Proof) -> String {
+    let (low, high) = proof.score;
+    if proof.unproved == 0 {
+        let rows = counted(proof.rows, "held-out label");
+        return format!("{}: {rows}, each that of the exact optimum", shown(metric, low));
+    }
+    let unproved = counted(proof.unproved, "label");
+    format!("{} to {}: {unproved} of {} not proved", value(metric, low, 2), shown(metric, high), proof.rows)
+}
+
+/// What half of the rows and all of them bring.
+fn learning(page: &mut Page, metric: &Metric, curve: &LearningCurve) {
+    let of = |point: &LearningPoint| {
+        format!("{} of held-out rows with {}", shown(metric, point.held_out.mean), counted(point.rows, "training row"))
+    };
+    let words: Vec<String> = curve.points.iter().rev().step_by(2).map(of).collect();
+    page.line("learning", &words.join(", "));
 }
 
 /// How the cells came to their numbers.
@@ -113,7 +162,7 @@ fn line(tuned: &Tuned, cell: &Cell) -> String {
     if let Some(support) = cell.support().filter(|support| *support > 0.0) {
         text.push_str(&format!("   {support:.0} support vectors"));
         if let Some(bounded) = cell.bounded() {
-            text.push_str(&format!(" ({bounded:.0} at the bound)"));
+            text.push_str(&format!(", {bounded:.0} at the bound"));
         }
     }
     text

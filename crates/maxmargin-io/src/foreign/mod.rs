@@ -243,6 +243,7 @@ impl Read {
             joint: joint.then(|| maxmargin::certificate::joint::JointEvidence::None(NO_CERTIFICATE.into())),
             support_rows,
             vectors: self.vectors,
+            landmarks: None,
         };
         Model::new(parts).map_err(|error| Error::Data { path: path.into(), error })
     }

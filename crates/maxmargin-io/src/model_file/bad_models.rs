@@ -2,6 +2,7 @@
 
 use maxmargin::data::embedded;
 use maxmargin::kernel::{Gamma, KernelParams};
+use maxmargin::training::Landmarks;
 use maxmargin::{TrainingParams, Unattended, Workers};
 
 use super::*;
@@ -379,6 +380,78 @@ fn each_tensor_that_lies_gives_its_message() {
         (what.to_string(), said(model_to_json(&model(), true).unwrap(), &tensors), message)
     };
     check(TENSORS.iter().map(one).collect());
+}
+
+/// A model on four landmarks.
+fn on_landmarks() -> Model {
+    let landmarks = Some(Landmarks { count: 4, prove: true, until: None });
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(0.5) };
+    let training = TrainingParams { kernel, landmarks, ..TrainingParams::default() }.check().unwrap();
+    training.fit(&embedded("e3").unwrap(), &Workers::none(), &mut Unattended).unwrap()
+}
+
+/// What is done to the tensors of a model on landmarks, and what is said then.
+const LANDMARKS: &[(&str, Edit, &str)] = &[
+    ("without rows", |tensors| drop_one(tensors, "landmarks.rows"), "landmarks.rows is missing"),
+    ("without offsets", |tensors| drop_one(tensors, "landmarks.offsets"), "landmarks.offsets is missing"),
+    (
+        "too few coefficients",
+        |tensors| {
+            put(tensors, Tensor::new("landmarks.offsets", vec![2], [0u64, 2]));
+            put(tensors, Tensor::new("landmarks.rows", vec![2], [0u64, 1]));
+            put(tensors, Tensor::new("landmarks.coefficients", vec![1], [1f64]));
+        },
+        "landmarks.coefficients has 1 numbers, not 2",
+    ),
+    (
+        "offsets beyond the end",
+        |tensors| put(tensors, Tensor::new("landmarks.offsets", vec![2], [0u64, 99])),
+        "landmarks.offsets do not rise from 0 to the end",
+    ),
+    (
+        "a row that is not of the data",
+        |tensors| {
+            put(tensors, Tensor::new("landmarks.offsets", vec![2], [0u64, 1]));
+            put(tensors, Tensor::new("landmarks.rows", vec![1], [1000u64]));
+            put(tensors, Tensor::new("landmarks.coefficients", vec![1], [1f64]));
+        },
+        ROWS_OF_DUAL_POINT,
+    ),
+    (
+        "a coefficient that is no number",
+        |tensors| {
+            put(tensors, Tensor::new("landmarks.offsets", vec![2], [0u64, 1]));
+            put(tensors, Tensor::new("landmarks.rows", vec![1], [0u64]));
+            put(tensors, Tensor::new("landmarks.coefficients", vec![1], [f64::NAN]));
+        },
+        "the model's parts do not fit: a dual point without a finite coefficient for each of its rows",
+    ),
+    (
+        "a machine of fewer landmarks",
+        |tensors| {
+            put(tensors, Tensor::new("machines.offsets", vec![2], [0u64, 1]));
+            put(tensors, Tensor::new("machines.support", vec![1], [0u32]));
+            put(tensors, Tensor::new("machines.coefficients", vec![1], [1f64]));
+        },
+        "the model's parts do not fit: a machine that is no sum over all landmarks",
+    ),
+];
+
+/// The number of rows is that of the embedded set.
+const ROWS_OF_DUAL_POINT: &str = "the model's parts do not fit: the rows of a dual point do not increase below ROWS";
+
+#[test]
+fn each_tensor_of_landmarks_that_lies_gives_its_message() {
+    let model = on_landmarks();
+    let rows = model.provenance().rows.to_string();
+    let one = |&(what, edit, message): &(&str, Edit, &'static str)| {
+        let mut tensors = tensors_of(model.parts());
+        edit(&mut tensors);
+        let found = said(model_to_json(&model, true).unwrap(), &tensors);
+        let found = if message == ROWS_OF_DUAL_POINT { found.replace(&rows, "ROWS") } else { found };
+        (what.to_string(), found, message)
+    };
+    check(LANDMARKS.iter().map(one).collect());
 }
 
 /// What is done to the columns of a file of format 6, and what is said then.

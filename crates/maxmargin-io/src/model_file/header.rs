@@ -6,6 +6,7 @@ use maxmargin::certificate::Evidence;
 use maxmargin::certificate::joint::JointEvidence;
 use maxmargin::data::{Label, Scaling};
 use maxmargin::kernel::KernelFunction;
+use maxmargin::landmarks::{DualPoint, Proof};
 use maxmargin::model::{Machine, ModelParts, Multiclass, Network, Pairing};
 use maxmargin::problem::{Bias, Loss, Norm, Penalty, Task};
 use maxmargin::provenance::{Note, Origin, Provenance};
@@ -42,6 +43,15 @@ pub(super) struct Header {
     machines: Vec<MachineHeader>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     joint: Option<JointEvidence>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    landmarks: Option<Vec<LandmarkHeader>>,
+}
+
+/// What a file says of a machine on landmarks beside its dual point.
+#[derive(Serialize, Deserialize)]
+struct LandmarkHeader {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof: Option<Proof>,
 }
 
 /// Whether a task need not be mentioned.
@@ -96,6 +106,10 @@ impl Header {
             fingerprint: parts.provenance.fingerprint.clone(),
             machines: machines.iter().map(MachineHeader::of).collect(),
             joint: parts.joint.clone(),
+            landmarks: parts
+                .landmarks
+                .as_ref()
+                .map(|points| points.iter().map(|point| LandmarkHeader { proof: point.proof }).collect()),
         }
     }
 
@@ -130,6 +144,9 @@ impl Header {
             joint: self.joint,
             support_rows: Vec::new(),
             vectors: None,
+            landmarks: self.landmarks.map(|points| {
+                points.into_iter().map(|LandmarkHeader { proof }| DualPoint { proof, ..DualPoint::default() }).collect()
+            }),
         }
     }
 }

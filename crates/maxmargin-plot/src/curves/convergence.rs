@@ -108,5 +108,7 @@ fn draw(scene: &mut Scene, panel: &Panel, curves: &[(&str, &[Point], Colour)]) {
         let at = panel.at(x, y);
         Some((*name, (at.0, at.1.clamp(panel.frame.top, panel.frame.bottom)), *colour))
     });
-    page::end_labels(scene, (panel.frame.right + 6.0, panel.frame.bottom), &names.collect::<Vec<_>>());
+    let left = panel.frame.right + 6.0;
+    let room = scene.width - page::EDGE / 2.0 - left;
+    page::end_labels(scene, (left, panel.frame.bottom), room, &names.collect::<Vec<_>>());
 }

@@ -72,7 +72,9 @@ pub fn learning(found: &Learning, options: &PlotOptions) -> Result<Picture, Erro
         names.extend(points.last().map(|&(x, y)| (*name, panel.at(x, y), *colour)));
     }
     panel.finish(&mut scene);
-    page::end_labels(&mut scene, (panel.frame.right + 8.0, panel.frame.bottom), &names);
+    let left = panel.frame.right + 8.0;
+    let room = scene.width - page::EDGE / 2.0 - left;
+    page::end_labels(&mut scene, (left, panel.frame.bottom), room, &names);
     let mut numbers = Numbers::new(&["rows", "training", "training_deviation", "left_out", "left_out_deviation"]);
     for ((rows, training), validation) in rows.iter().zip(&found.training).zip(&found.validation) {
         numbers.push([(*rows).into(), training.0.into(), training.1.into(), validation.0.into(), validation.1.into()]);

@@ -4,11 +4,13 @@ mod convergence;
 mod grid;
 mod learning;
 mod path;
+mod search;
 
 pub use convergence::{Convergence, convergence};
-pub use grid::{Grid, grid};
+pub use grid::{Grid, GridCell, GridPanel, Mark, grid};
 pub use learning::{Learning, learning};
-pub use path::{Path, path};
+pub use path::{Path, PathCurve, Quantity, path};
+pub use search::{SearchKind, plot_search};
 
 use crate::drawing::axis::{Axis, Range};
 use crate::error::Error;

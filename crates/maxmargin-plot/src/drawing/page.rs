@@ -56,8 +56,14 @@ pub(crate) fn begin(options: &PlotOptions, words: &Words) -> (Scene, Rect) {
     (scene, body)
 }
 
-/// The names of curves beside their right ends, moved apart where they would hide each other, and none below the panel.
-pub(crate) fn end_labels(scene: &mut Scene, (left, lowest): (f64, f64), names: &[(&str, (f64, f64), Colour)]) {
+/// The names of curves beside their right ends, moved apart where they would hide each other, and none below the panel. `room` is how wide
+/// they may be.
+pub(crate) fn end_labels(
+    scene: &mut Scene,
+    (left, lowest): (f64, f64),
+    room: f64,
+    names: &[(&str, (f64, f64), Colour)],
+) {
     let mut order: Vec<&(&str, (f64, f64), Colour)> = names.iter().collect();
     order.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
     let mut places: Vec<f64> = order.iter().map(|(_, at, _)| at.1).collect();
@@ -70,7 +76,6 @@ pub(crate) fn end_labels(scene: &mut Scene, (left, lowest): (f64, f64), names: &
         places[k] = places[k].min(most);
     }
     for ((name, _, colour), y) in order.into_iter().zip(places) {
-        let room = scene.width - EDGE / 2.0 - left;
         let colour = scene.theme.word(*colour);
         scene.text(text::fit(name, SMALL, room), (left, y), SMALL, Anchor::Left, colour);
     }

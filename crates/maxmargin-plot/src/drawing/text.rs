@@ -126,7 +126,7 @@ mod tests {
         let lines = wrap("one two three four five six", 10.0, 70.0, 9);
         assert!(lines.len() > 1 && lines.iter().all(|line| width(line, 10.0) <= 70.0), "{lines:?}");
         assert_eq!(lines.join(" "), "one two three four five six");
-        assert!(wrap("one two three four five six", 10.0, 70.0, 2)[1].ends_with('…'));
+        assert!(wrap("one two three four five six", 10.0, 40.0, 2)[1].ends_with('…'));
     }
 
     #[test]

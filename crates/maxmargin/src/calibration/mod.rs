@@ -198,6 +198,8 @@ impl Seen<'_> {
     ) -> Result<ControlFlow<Stop, Option<Vec<f64>>>, Error> {
         let parts = self.model.parts();
         let expanded = parts.machines.iter().all(|machine| !machine.support.is_empty());
+        // (PR.3) needs the coefficients of all rows, of which landmarks are some.
+        let expanded = expanded && parts.landmarks.is_none();
         if parts.joint.is_some() || !parts.recipe.norm.is_l2() || parts.recipe.loss == Loss::Logistic || !expanded {
             return Ok(ControlFlow::Continue(None));
         }

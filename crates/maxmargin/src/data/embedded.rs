@@ -19,6 +19,7 @@ pub const NAMES: [&str; 4] = ["iris", "e1", "e2", "e3"];
 /// let iris = maxmargin::data::embedded("iris").expect("it is one of the names");
 /// assert_eq!((iris.rows(), iris.columns()), (150, 4));
 /// assert_eq!(iris.labels()?.get(0).text(), "setosa");
+/// # Ok::<(), maxmargin::Error>(())
 /// ```
 ///
 /// # References

@@ -127,6 +127,24 @@ impl TableRecipe {
         has_words.then(|| TableRecipe { width: columns.len(), columns, ..TableRecipe::default() })
     }
 
+    /// The recipe without the column of the table that a column of the data was made of, counted from 0.
+    pub fn without(mut self, column: usize) -> Self {
+        if self.columns.is_empty() {
+            let label = self.label.as_ref().map(|label| label.place);
+            let plain = |place| ColumnRecipe { column: RawColumn { name: None, place }, categories: None, fill: None };
+            self.columns = (0..self.width).filter(|&place| Some(place) != label).map(plain).collect();
+        }
+        let mut end = 0;
+        let is_its_source = |recipe: &ColumnRecipe| {
+            end += recipe.categories.as_ref().map_or(1, Vec::len);
+            end > column
+        };
+        if let Some(source) = self.columns.iter().position(is_its_source) {
+            self.columns.remove(source);
+        }
+        self
+    }
+
     /// Whether columns are found by their names.
     pub fn is_named(&self) -> bool {
         self.columns.iter().any(|column| column.column.name.is_some())
@@ -198,6 +216,18 @@ mod tests {
         };
         let json = serde_json::to_string(&recipe).unwrap();
         assert_eq!(serde_json::from_str::<TableRecipe>(&json).unwrap(), recipe, "{json}");
+    }
+
+    #[test]
+    fn a_column_is_taken_out_of_a_recipe_by_its_place_in_the_data() {
+        let names = ["colour=blue", "colour=red", "patient", "size"].map(String::from);
+        let rest = |recipe: TableRecipe| recipe.columns.iter().map(|c| c.column.place).collect::<Vec<_>>();
+        let words = TableRecipe::of_words(&names).unwrap();
+        assert_eq!(rest(words.clone().without(2)), [0, 2]);
+        assert_eq!(rest(words.clone().without(1)), [1, 2]);
+        assert_eq!(rest(words.without(9)), [0, 1, 2]);
+        let plain = TableRecipe { label: Some(RawColumn { name: None, place: 1 }), ..TableRecipe::of_places(4) };
+        assert_eq!(rest(plain.without(1)), [0, 3]);
     }
 
     #[test]

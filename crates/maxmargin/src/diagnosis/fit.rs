@@ -62,7 +62,9 @@ fn all_at_bound(_: &Model, machine: &Machine) -> Option<Finding> {
 fn none_at_bound(model: &Model, machine: &Machine) -> Option<Finding> {
     let certificate = machine.evidence.certificate()?;
     let c = machine.cost.filter(|cost| cost.is_finite())?;
-    let bounds = model.recipe().class_weights.is_none() && model.task().is_classification();
+    // The coefficients of landmarks are no α.
+    let is_exact = model.parts().landmarks.is_none();
+    let bounds = is_exact && model.recipe().class_weights.is_none() && model.task().is_classification();
     if !bounds || model.recipe().loss != crate::problem::Loss::Hinge || certificate.counts.bounded > 0 {
         return None;
     }

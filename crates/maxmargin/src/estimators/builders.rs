@@ -12,7 +12,7 @@ use crate::problem::{Loss, Norm, Penalty, Task};
 use crate::provenance::SolverKind;
 use crate::recipe::Multiclass;
 use crate::solver::{Shrinkage, Threshold};
-use crate::training::{Beginning, ClassWeights, TrainingParams};
+use crate::training::{Beginning, ClassWeights, Landmarks, TrainingParams};
 use crate::workers::Workers;
 
 /// What every builder can be told, and `fit`.
@@ -229,6 +229,43 @@ macro_rules! with_probabilities {
             #[must_use]
             pub fn probabilities(mut self) -> Self {
                 self.0.calibration = Some(CalibrationParams::default());
+                self
+            }
+        }
+    )*};
+}
+
+macro_rules! with_landmarks {
+    ($($builder:ident)*) => {$(
+        impl $builder {
+            /// The best sum over `count` rows, drawn at random, in the place of the exact machine: for rows by the hundred thousand. The certificate is that
+            /// of the problem on these landmarks.
+            #[must_use]
+            pub fn landmarks(mut self, count: usize) -> Self {
+                let old = self.0.params.landmarks;
+                self.0.params.landmarks = Some(Landmarks {
+                    count,
+                    prove: old.is_some_and(|old| old.prove),
+                    until: old.and_then(|old| old.until),
+                });
+                self
+            }
+
+            /// Proves how far the machine on landmarks is from the exact one: see [`Model::proved_gap`](crate::Model::proved_gap). Unless
+            /// `landmarks` was called before, there are 500.
+            #[must_use]
+            pub fn prove(mut self) -> Self {
+                let old = self.0.params.landmarks;
+                let count = old.map_or(Landmarks::FIRST, |old| old.count);
+                self.0.params.landmarks = Some(Landmarks { count, prove: true, until: old.and_then(|old| old.until) });
+                self
+            }
+
+            /// Doubles the number of landmarks until the proved relative gap to the exact machine is at most `gap`.
+            #[must_use]
+            pub fn prove_to(mut self, gap: f64) -> Self {
+                let count = self.0.params.landmarks.map_or(Landmarks::FIRST, |old| old.count);
+                self.0.params.landmarks = Some(Landmarks { count, prove: true, until: Some(gap) });
                 self
             }
         }
@@ -573,6 +610,7 @@ impl Perceptron {
     }
 }
 
+with_landmarks!(Svc Svr);
 with_c!(Svc Svr NuSvr LinearSvc LinearSvr Logistic);
 with_classes!(Svc NuSvc LinearSvc Logistic Lda Rvm Perceptron);
 with_probabilities!(Svc NuSvc LinearSvc Lda Perceptron);

@@ -19,6 +19,7 @@ use crate::control::Stop;
 use crate::data::{Dataset, Label, Matrix, Reading, Scaling};
 use crate::error::Error;
 use crate::kernel::{Centre, Expansion, Points};
+use crate::landmarks::DualPoint;
 use crate::problem::{Bias, Loss, Norm, Task};
 use crate::provenance::{Choice, Note, Provenance};
 use crate::recipe::Recipe;
@@ -101,6 +102,8 @@ pub struct ModelParts {
     pub support_rows: Vec<u64>,
     /// The pool of support vectors, scaled; `None` for linear models and precomputed kernels.
     pub vectors: Option<Matrix>,
+    /// A dual point for each machine, where the support vectors are landmarks; `None` for all other models.
+    pub landmarks: Option<Vec<DualPoint>>,
 }
 
 impl ModelParts {
@@ -255,6 +258,26 @@ impl Model {
         coefficients
     }
 
+    /// The largest relative gap to the exact machine that is proved, (LM.1); `None` unless all machines are on landmarks and have a proof.
+    pub fn proved_gap(&self) -> Option<f64> {
+        let proofs = self.parts.landmarks.as_ref()?.iter().map(|point| point.proof.map(|proof| proof.relative_gap));
+        proofs.collect::<Option<Vec<f64>>>().map(|gaps| gaps.into_iter().fold(0.0, f64::max))
+    }
+
+    /// The coefficients `c_i` of a machine's dual point, by training row: those of its support vectors, unless they are landmarks.
+    pub fn dual_coefficients(&self, number: usize) -> impl Iterator<Item = (usize, f64)> {
+        let of_landmarks = self.parts.landmarks.as_ref().and_then(|all| all.get(number));
+        let machine = self.parts.machines.get(number).filter(|_| self.parts.landmarks.is_none());
+        let on_landmarks = of_landmarks
+            .into_iter()
+            .flat_map(|own| own.rows.iter().zip(&own.coefficients).map(|(&row, &c)| (row as usize, c)));
+        let row = |place: u32| self.parts.support_rows[place as usize] as usize;
+        let expanded = machine.into_iter().flat_map(move |machine| {
+            machine.support.iter().zip(&machine.coefficients).map(move |(&place, &c)| (row(place), c))
+        });
+        on_landmarks.chain(expanded)
+    }
+
     /// For each row the place of its class in this model; `None` for rows without a label, and for labels that the model does not know.
     pub fn codes(&self, data: &Dataset) -> Vec<Option<u32>> {
         let Some(labels) = data.answers().labels() else { return vec![None; data.rows()] };
@@ -357,6 +380,9 @@ fn check(parts: &ModelParts) -> Result<(), String> {
             return fail("a network has no certificate".into());
         }
     }
+    if let Some(points) = &parts.landmarks {
+        check_landmarks(parts, points)?;
+    }
     let width = parts.width();
     for machine in &parts.machines {
         if parts.network.is_some() && machine.evidence.certificate().is_some() {
@@ -398,6 +424,31 @@ fn check(parts: &ModelParts) -> Result<(), String> {
             && numbers.all(|number| number.is_finite()))
         {
             return fail("a coefficient is not finite".into());
+        }
+    }
+    Ok(())
+}
+
+/// Checks that all machines are sums over all landmarks, and that their dual points are points.
+fn check_landmarks(parts: &ModelParts, points: &[DualPoint]) -> Result<(), String> {
+    let fail = |what: &str| Err(format!("the model's parts do not fit: {what}"));
+    if parts.vectors.is_none() || parts.joint.is_some() {
+        return fail("landmarks belong to kernels, and to machines one by one");
+    }
+    if points.len() != parts.machines.len() {
+        return fail("not one dual point for each machine");
+    }
+    let pool = parts.support_rows.len();
+    if parts.machines.iter().any(|machine| machine.support.len() != pool) {
+        return fail("a machine that is no sum over all landmarks");
+    }
+    for point in points {
+        let is_increasing = point.rows.is_sorted_by(|a, b| a < b);
+        if !is_increasing || point.rows.last().is_some_and(|&last| last >= parts.provenance.rows as u64) {
+            return fail(&format!("the rows of a dual point do not increase below {}", parts.provenance.rows));
+        }
+        if point.rows.len() != point.coefficients.len() || !point.coefficients.iter().all(|c| c.is_finite()) {
+            return fail("a dual point without a finite coefficient for each of its rows");
         }
     }
     Ok(())

@@ -76,6 +76,7 @@ impl<S: BlockSource> Ascent<'_, '_, S> {
             joint: None,
             support_rows: Vec::new(),
             vectors: None,
+            landmarks: None,
         };
         let support: u64 =
             climbs.iter().map(|climb| climb.coefficients.iter().filter(|c| **c != 0.0).count() as u64).sum();

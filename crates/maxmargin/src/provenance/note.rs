@@ -165,6 +165,15 @@ pub enum Note {
         /// The primal, the dual and the relative gap that the certificate had.
         certificate: [f64; 3],
     },
+    /// The decision function is a sum over landmarks.
+    OnLandmarks {
+        /// How many there are.
+        landmarks: usize,
+        /// How many were drawn: those in the span of the others are left out.
+        asked: usize,
+        /// Of how many rows.
+        rows: usize,
+    },
     /// Training errors of a stream are of rows that had not been learnt yet.
     ErrorsBeforeLearning,
     /// The words that a file has for a note.
@@ -308,6 +317,20 @@ impl fmt::Display for Note {
                  certificate that could not be checked without them: primal {primal:.9e}, dual {dual:.9e}, relative gap \
                  {relative_gap:.3e}"
             ),
+            Note::OnLandmarks { landmarks, asked, rows } => {
+                write!(
+                    f,
+                    "the certificate is that of the problem on {landmarks} landmarks of {rows} rows: no other sum over them is \
+                     much better; how far the exact machine may be is what a proof says"
+                )?;
+                match asked - landmarks {
+                    0 => Ok(()),
+                    1 => write!(f, "; 1 more was drawn, and is left out because it adds nothing to the others"),
+                    left => {
+                        write!(f, "; {left} more were drawn, and are left out because they add nothing to the others")
+                    }
+                }
+            }
             Note::ErrorsBeforeLearning => {
                 write!(f, "training errors are those of rows predicted before they were learnt, in all passes")
             }

@@ -12,7 +12,7 @@ mod class_rows;
 mod multiclass;
 mod problems;
 
-use crate::kernel::KernelFunction;
+use crate::kernel::{KernelFunction, Linear};
 use crate::problem::{Bias, Loss, Norm, Penalty, Task};
 pub(crate) use class_rows::ClassRows;
 pub use multiclass::{Multiclass, Pairing};
@@ -41,6 +41,12 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// The recipe of linear machines over features whose dot products are the kernel: a folded bias is part of the kernel.
+    pub(crate) fn on_features(&self) -> Recipe {
+        let bias = if self.bias == Bias::Folded { Bias::None } else { self.bias };
+        Recipe { kernel: KernelFunction::Linear(Linear {}), bias, ..self.clone() }
+    }
+
     /// What each machine tells apart, in their order, for a number of classes.
     pub fn pairings(&self, classes: usize) -> Vec<Pairing> {
         if self.task.is_regression() {

@@ -10,6 +10,7 @@ mod explain;
 mod suspects;
 mod verify;
 mod verify_joint;
+mod verify_landmarks;
 
 pub use explain::{Detail, Explanation, Lead, Reason, Term, TermSource};
 pub use suspects::{Suspect, Suspects};

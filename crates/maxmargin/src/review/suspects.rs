@@ -146,17 +146,15 @@ impl Model {
         let parts = self.parts();
         let codes: Vec<u32> = codes.iter().map(|code| code.unwrap_or(0)).collect();
         let weights = row_weights(data.weights(), &codes, parts.recipe.class_weights.as_deref());
-        let of_machine = |machine: &Machine| {
+        let of_machine = |(number, machine): (usize, &Machine)| {
             let bound =
                 RowLoss::of_task(parts.recipe.task, parts.recipe.loss).bound(machine.cost.unwrap_or(f64::INFINITY));
-            let terms = machine.support.iter().zip(&machine.coefficients);
-            let share = |(&place, &coefficient): (&u32, &f64)| {
-                let row = parts.support_rows[place as usize] as usize;
+            let share = |(row, coefficient): (usize, f64)| {
                 let bound = bound * weights.as_ref().map_or(1.0, |weights| weights[row]);
                 (bound.is_finite() && bound > 0.0).then(|| (row, coefficient.abs() / bound))
             };
-            terms.filter_map(share).collect()
+            self.dual_coefficients(number).filter_map(share).collect()
         };
-        self.machines().iter().map(of_machine).collect()
+        self.machines().iter().enumerate().map(of_machine).collect()
     }
 }

@@ -10,11 +10,14 @@ use crate::control::Stop;
 use crate::data::Dataset;
 use crate::error::{Error, quoted};
 use crate::kernel::{Exponential, Points, expand, precise_sums};
+use crate::landmarks::Proof;
 use crate::model::{Machine, Model, Network, network_errors};
 use crate::problem::{Decision, FromNu, MarginProblem, Solution, Task};
 use crate::recipe::{RowAnswers, row_weights};
 use crate::solver::Settings;
 use crate::workers::Workers;
+
+use super::verify_landmarks::compare_proofs;
 
 /// How far two numbers may lie apart, relative to what they are made of, and still be the same.
 pub(super) const AGREEMENT: f64 = 1e-6;
@@ -31,6 +34,8 @@ pub struct Verification {
     pub evidence: Vec<Evidence>,
     /// The evidence computed anew for classes that were trained together.
     pub joint: Option<JointEvidence>,
+    /// The proofs of (LM.1) computed anew, one a machine, where the support vectors are landmarks and the model has proofs.
+    pub proofs: Vec<Option<Proof>>,
     /// Where the stored certificate says something else.
     pub disagreements: Vec<Disagreement>,
 }
@@ -77,6 +82,7 @@ impl Model {
             same_data: (!self.is_from_stream()).then(|| self.is_training_data(data, workers)),
             evidence: Vec::new(),
             joint: None,
+            proofs: Vec::new(),
             disagreements: Vec::new(),
         };
         let weights = row_weights(data.weights(), &codes, parts.recipe.class_weights.as_deref());
@@ -98,10 +104,21 @@ impl Model {
         }
         let of_class = parts.recipe.rows_of_classes(answers);
         answers.of_class = of_class.as_ref();
+        let lifted = parts.landmarks.as_ref().map(|_| self.lift_again(&points, workers)).transpose()?;
         for (number, machine) in self.machines().iter().enumerate() {
             let (problem, _) =
                 parts.recipe.machine_problem(&points, workers, answers, machine.pairing, machine.cost)?;
-            let Found { evidence, values } = self.certify_again(&problem, machine);
+            let Found { evidence, values } = match &lifted {
+                None => self.certify_again(&problem, machine),
+                Some(lifted) => {
+                    let on_features = lifted.problem(answers, machine, workers)?;
+                    let (found, proof) = self.certify_on_landmarks(number, &problem, &on_features, lifted);
+                    let stored = parts.landmarks.as_ref().and_then(|points| points[number].proof);
+                    compare_proofs(number, stored, proof, &mut verification.disagreements);
+                    verification.proofs.push(proof);
+                    found
+                }
+            };
             if self.is_from_stream() {
                 // What it says of itself is of rows before they were learnt.
                 verification.evidence.push(evidence);
@@ -227,7 +244,7 @@ impl Model {
     }
 
     /// f(x_i) of a kernel expansion for each row of a problem.
-    fn values_of(&self, problem: &MarginProblem<'_>, machine: &Machine) -> Vec<f64> {
+    pub(super) fn values_of(&self, problem: &MarginProblem<'_>, machine: &Machine) -> Vec<f64> {
         let pool: Vec<usize> = machine.support.iter().map(|&place| place as usize).collect();
         let (left, right) = (problem.points().rows(problem.rows()), self.support_vectors().rows(&pool));
         let mut values = expand(&self.recipe().kernel, left, right, &machine.coefficients, problem.workers());
@@ -252,10 +269,10 @@ impl Model {
 }
 
 /// What was computed anew for one machine.
-struct Found {
-    evidence: Evidence,
+pub(super) struct Found {
+    pub(super) evidence: Evidence,
     /// f(x_i) for each row of the problem.
-    values: Vec<f64>,
+    pub(super) values: Vec<f64>,
 }
 
 /// How large the things are that a certificate's numbers are made of, and so how well they can be known.

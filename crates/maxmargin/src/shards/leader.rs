@@ -649,6 +649,7 @@ impl Leader {
             joint: None,
             support_rows: Vec::new(),
             vectors: None,
+            landmarks: None,
         };
         let proof = self.searches.iter().map(|search| MachineProof {
             point: search.point().clone(),

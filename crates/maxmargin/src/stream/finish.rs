@@ -81,6 +81,7 @@ impl StreamingSgd {
             joint: None,
             support_rows: Vec::new(),
             vectors: None,
+            landmarks: None,
         })
     }
 }

@@ -4,6 +4,7 @@ use crate::certificate::joint::JointEvidence;
 use crate::checkpoint::{ByRow, FinishedMachine, MachineState};
 use crate::data::Matrix;
 use crate::kernel::{KernelFunction, Points};
+use crate::landmarks::DualPoint;
 use crate::model::Machine;
 use crate::network::Network;
 use crate::solver::SolverKind;
@@ -23,6 +24,8 @@ pub(super) struct Trained {
     pub(super) support_rows: Vec<u64>,
     /// The support vectors, where a model needs them to predict.
     pub(super) vectors: Option<Matrix>,
+    /// A dual point for each machine, where the support vectors are landmarks.
+    pub(super) landmarks: Option<Vec<DualPoint>>,
 }
 
 /// Puts machines that are done together.
@@ -137,5 +140,5 @@ fn pooled(
         let rows: Vec<usize> = support_rows.iter().map(|&row| row as usize).collect();
         points.matrix().select_rows(&rows)
     });
-    Trained { solver, machines, joint: None, network: None, support_rows, vectors }
+    Trained { solver, machines, joint: None, network: None, support_rows, vectors, landmarks: None }
 }

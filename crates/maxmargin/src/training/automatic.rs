@@ -29,6 +29,7 @@ pub struct AutomaticChoice {
 ///
 /// | rows | kernel | columns |
 /// | --- | --- | --- |
+/// | any, on landmarks | Gaussian, gamma = scale | standardised where full |
 /// | sparse and no table, or with more columns than rows | linear | as they are |
 /// | fewer than [`FEWEST_GAUSSIAN_ROWS`], or a hard margin | linear | as they are |
 /// | full, and the other parameters go with a linear kernel only | linear | standardised |
@@ -53,6 +54,11 @@ pub fn choose_kernel(params: &TrainingParams, matrix: &Matrix, is_table: bool) -
     let (rows, columns) = (matrix.rows(), matrix.columns());
     let linear = |scaling, reason: String| AutomaticChoice { kernel: KernelParams::Linear, scaling, reason };
     let share = matrix.entries() as f64 / (rows as f64 * columns as f64).max(1.0);
+    if params.landmarks.is_some() {
+        let scaling = if share < 0.5 && !is_table { ScalingKind::None } else { ScalingKind::Standard };
+        let reason = "landmarks stand in for the rows of a kernel".into();
+        return AutomaticChoice { kernel: KernelParams::Rbf { gamma: Gamma::Scale }, scaling, reason };
+    }
     if share < 0.5 && !is_table {
         return linear(
             ScalingKind::None,

@@ -84,18 +84,18 @@ fn warm_starts(model: &Model, rows: Option<&[usize]>, shared: &Shared<'_>) -> Re
         let cost = shared.recipe.machine_cost(shared.answers, pairing, shared.workers);
         // A hard margin has no C to go by.
         let ratio = machine.cost.map(|old| cost / old).filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
-        let alpha = |(&place, &coefficient): (&u32, &f64)| {
-            let row = old.support_rows[place as usize];
+        let alpha = |(row, coefficient): (usize, f64)| {
             let row = match rows {
-                Some(rows) => rows.binary_search(&(row as usize)).ok()? as u64,
-                None => row,
+                Some(rows) => rows.binary_search(&row).ok()? as u64,
+                None => row as u64,
             };
             let sign = pairing.sign(*codes.get(row as usize)? as usize)?;
             let alpha = coefficient * sign * ratio; // (T.2)
             (alpha > 0.0 || task.is_regression()).then_some((row, alpha))
         };
         let point = machine.weights.clone().map(|weights| (weights, machine.bias));
-        let alpha = machine.support.iter().zip(&machine.coefficients).filter_map(alpha).collect();
+        let number = old.recipe.place(old.classes.len(), pairing).unwrap_or(usize::MAX);
+        let alpha = model.dual_coefficients(number).filter_map(alpha).collect();
         MachineState::Untouched { alpha, point }
     };
     Ok(shared.pairings.iter().map(state).collect())

@@ -53,6 +53,7 @@ pub(super) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
         Task::OneClass { nu } => format!("one-class {nu:?}"),
         Task::Svdd { nu } => format!("svdd {nu:?}"),
     };
+    let landmarks = params.landmarks.map(|landmarks| ("landmarks".to_string(), format!("{landmarks:?}")));
     [
         ("task", task),
         ("kernel", format!("{:?}", params.kernel)),
@@ -82,7 +83,10 @@ pub(super) fn parameters(params: &TrainingParams) -> Vec<(String, String)> {
         ("threshold", format!("{:?}", settings.threshold)),
     ]
     .map(|(name, value)| (name.to_string(), value))
-    .to_vec()
+    .into_iter()
+    // Checkpoints of trainings without landmarks do not mention them.
+    .chain(landmarks)
+    .collect()
 }
 
 /// Text that came from a file, without what moves a cursor, cut where it is long.

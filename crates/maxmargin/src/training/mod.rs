@@ -9,6 +9,7 @@ mod few;
 mod finish;
 mod joint;
 mod kept;
+mod landmarks;
 mod last_digits;
 mod ledger;
 mod machines;
@@ -43,9 +44,11 @@ pub use beginning::Beginning;
 pub use class_weights::ClassWeights;
 use finish::finish;
 use kept::Kept;
+pub use landmarks::Landmarks;
 use ledger::{Booked, Ledger};
 use machines::{Broken, Group, Shared, pays_side_by_side};
 pub use params::TrainingParams;
+pub use path::PathStep;
 use verdict::{in_units, settle};
 
 /// How often machines are trained at most: those that had too little time go on with what others have left to them.
@@ -143,6 +146,9 @@ impl Training {
         workers: &Workers,
         control: &mut dyn CheckpointControl,
     ) -> Result<Model, Error> {
+        if let Some(wanted) = self.params.landmarks.and_then(|landmarks| landmarks.until) {
+            return self.fit_until(wanted, data, beginning, workers, control);
+        }
         match self.occupied_columns(data) {
             Some(columns) => self.fit_occupied(data, &columns, beginning, workers, control),
             None => self.fit_columns(data, beginning, workers, control),
@@ -224,10 +230,11 @@ impl Training {
         };
         let of_class = recipe.rows_of_classes(answers);
         answers.of_class = of_class.as_ref();
+        let lifted = self.lift(&recipe, &points, weights.as_deref(), workers, control)?;
         let mut ledger = Ledger::new(matches!(beginning, Beginning::Checkpoint(_)), !control.keeps_checkpoints());
         let unmeasured = Ledger::new(false, true);
         let mut shared = Shared {
-            recipe: &recipe,
+            recipe: lifted.as_ref().map_or(&recipe, |lifted| &lifted.recipe),
             data,
             fingerprint: &data.fingerprint_by(workers),
             settings: &params.settings,
@@ -235,7 +242,7 @@ impl Training {
             classes,
             one_against_rest: params.positive.is_some() && data.labels()?.classes().len() > 2,
             answers,
-            points: &points,
+            points: lifted.as_ref().map_or(&points, |lifted| &lifted.points),
             workers,
             pairings: &pairings,
             found_costs: &found_costs,
@@ -261,7 +268,7 @@ impl Training {
         // Side by side, each machine has one thread.
         let alone = Workers::none();
         let team = if side_by_side { &alone } else { workers };
-        if !recipe.kernel.is_linear() {
+        if !shared.recipe.kernel.is_linear() {
             ledger.measure(Gram::new(&recipe.kernel, &points, team), data.rows(), control);
         }
         let shared = Shared { ledger: &ledger, ..shared };
@@ -290,16 +297,19 @@ impl Training {
             }
             before = std::mem::take(&mut broken);
         }
-        if let Some((machines, solver)) = kept.take_all(pairings.len()) {
+        let trained = if let Some((machines, solver)) = kept.take_all(pairings.len()) {
             drop(checkpoint);
-            let trained = assemble_kept(machines, solver, &recipe.kernel, &points, workers);
-            return model_of(&shared, scaling, trained);
-        }
-        kept.hand_over(&mut checkpoint);
-        let mut states = checkpoint.machines;
-        broken.into_iter().for_each(|(number, finished)| states[number] = MachineState::Finished(finished));
-        let trained = assemble(states, &recipe.kernel, &points, workers);
-        model_of(&shared, scaling, trained)
+            assemble_kept(machines, solver, &shared.recipe.kernel, shared.points, workers)
+        } else {
+            kept.hand_over(&mut checkpoint);
+            let mut states = checkpoint.machines;
+            broken.into_iter().for_each(|(number, finished)| states[number] = MachineState::Finished(finished));
+            assemble(states, &shared.recipe.kernel, shared.points, workers)
+        };
+        let Some(lifted) = &lifted else { return model_of(&shared, scaling, trained) };
+        let exact = Shared { recipe: &recipe, points: &points, values: None, ..shared };
+        let trained = self.land(lifted, &exact, trained, control)?;
+        model_of(&exact, scaling, trained)
     }
 
     /// The C of each machine that its ν comes to, where classes have weights: ν is a share of the rows, whatever their classes count, and the
@@ -477,7 +487,7 @@ fn with_reason((kind, why): (SolverKind, Choice)) -> (SolverKind, Option<Choice>
 
 /// The model of what was trained.
 fn model_of(shared: &Shared<'_>, scaling: Option<Scaling>, trained: Trained) -> Result<Model, Error> {
-    let (data, Trained { solver, machines, joint, network, support_rows, vectors }) = (shared.data, trained);
+    let (data, Trained { solver, machines, joint, network, support_rows, vectors, landmarks }) = (shared.data, trained);
     let mut recipe = shared.recipe.clone();
     if let Some(epsilon) = machines.last().and_then(|machine| machine.epsilon) {
         recipe.task = Task::Regression { epsilon };
@@ -501,6 +511,7 @@ fn model_of(shared: &Shared<'_>, scaling: Option<Scaling>, trained: Trained) -> 
         joint,
         support_rows,
         vectors,
+        landmarks,
     })
 }
 

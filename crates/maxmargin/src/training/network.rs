@@ -120,6 +120,7 @@ impl Training {
             network: Some(solution.network),
             support_rows: Vec::new(),
             vectors: None,
+            landmarks: None,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What to train: parameters, and the one place where their ranges are tested.
 
-use super::{ClassWeights, Training};
+use super::{ClassWeights, Landmarks, Training};
 use crate::data::{Label, ScalingKind};
 use crate::error::{Error, Parameter};
 use crate::kernel::KernelParams;
@@ -47,6 +47,8 @@ pub struct TrainingParams {
     pub positive: Option<Label>,
     /// What the rows of each class count.
     pub class_weights: ClassWeights,
+    /// Landmarks in the place of the kernel's own support vectors; `None` trains exactly.
+    pub landmarks: Option<Landmarks>,
     /// Settings for the solver.
     pub settings: Settings,
 }
@@ -65,6 +67,7 @@ impl Default for TrainingParams {
             scaling: ScalingKind::None,
             positive: None,
             class_weights: ClassWeights::default(),
+            landmarks: None,
             settings: Settings::default(),
         }
     }
@@ -122,6 +125,7 @@ impl TrainingParams {
         }
         settings.shrinkage.check()?;
         self.check_shape()?;
+        self.check_landmarks()?;
         let loss = self.loss.unwrap_or_else(|| self.own_loss());
         self.check_norm(loss)?;
         if self.penalty == Penalty::None && loss != Loss::Logistic {

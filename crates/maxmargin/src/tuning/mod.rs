@@ -16,6 +16,9 @@
 //! | `race.rs` | which cells can still win, or be chosen |
 //! | `judge.rs` | means, standard errors, differences to the best, the choices |
 //! | `honest.rs` | what the chosen model is worth on new rows |
+//! | `learning.rs` | what more rows would bring |
+//! | `nested.rs` | what a search is worth, by searching anew without the rows that judge it |
+//! | `prove.rs` | which held-out labels are those of the exact optimum |
 //! | `tuned.rs` | the result |
 //!
 //! Folds themselves are drawn by [`Folds`](crate::data::Folds), for every cross validation of the library and the program.
@@ -23,8 +26,11 @@
 mod grid;
 mod honest;
 mod judge;
+mod learning;
+mod nested;
 mod on_tables;
 mod plain;
+mod prove;
 mod race;
 mod scores;
 mod search;
@@ -34,6 +40,9 @@ mod tuned;
 
 pub use grid::{Axis, Grid, GridPart, Knob, MOST_CELLS, Setting, kernel_name};
 pub use honest::Honest;
+pub use learning::{LearningCurve, LearningPoint, Spread};
+pub use nested::{Nested, NestedPart, NestedSplit, nested};
+pub use prove::Proof;
 pub use scores::{HeldOut, Metric, OwnScore};
 pub use search::{Results, Search, SearchParams};
 pub use splits::{Split, Splits};

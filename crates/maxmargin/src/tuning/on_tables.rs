@@ -143,6 +143,8 @@ impl Search {
         let number = if data.rows() <= DOUBLE_ROWS { 8 } else { 4 };
         let need = 2u64.saturating_mul(number).saturating_mul((data.rows() as u64).saturating_pow(2));
         task.is_classification()
+            && training.params().landmarks.is_none()
+            && self.of_splits.is_empty()
             && is_kernel
             && training.loss() == Loss::Hinge
             && matches!(penalty, Penalty::C(_))

@@ -74,8 +74,9 @@ impl Search {
         split: usize,
         control: &mut dyn Control,
     ) -> Result<ControlFlow<Stop, FoldResult>, Error> {
+        let data = self.data_of(split, shared.data);
         let (training, split, alone) = (&self.trainings[cell], &self.params.splits.list()[split], Workers::none());
-        let part = training.part_of(shared.data, &split.train)?;
+        let part = training.part_of(data, &split.train)?;
         let mut broke = None;
         let mut watch = |progress: Progress| {
             let answer = control.poll(progress);
@@ -95,8 +96,8 @@ impl Search {
                 ControlFlow::Break(stop) => return Ok(ControlFlow::Break(stop)),
             }
         }
-        let held = self.predict(shared, &model, &split.test)?;
-        let training_score = self.predict(shared, &model, &split.train)?.score;
+        let held = self.predict(shared, data, &model, &split.test)?;
+        let training_score = self.predict(shared, data, &model, &split.train)?.score;
         let certificates: Option<Vec<_>> =
             model.machines().iter().map(|machine| machine.evidence.certificate()).collect();
         let of_machines = |of: &dyn Fn(&crate::certificate::Certificate) -> usize| -> Vec<usize> {
@@ -120,10 +121,10 @@ impl Search {
     }
 
     /// What a model says of some rows.
-    fn predict(&self, shared: &Shared<'_>, model: &Model, rows: &[usize]) -> Result<Predicted, Error> {
+    fn predict(&self, shared: &Shared<'_>, data: &Dataset, model: &Model, rows: &[usize]) -> Result<Predicted, Error> {
         let alone = Workers::none();
         let metric = &self.params.metric;
-        let aligned = model.align(&shared.data.select_rows(rows))?;
+        let aligned = model.align(&data.select_rows(rows))?;
         let predictions = model.predict_aligned(aligned, &alone);
         if let Truth::Numbers(numbers) = &shared.truth {
             let truth: Vec<f64> = rows.iter().map(|&row| numbers[row]).collect();
@@ -182,6 +183,14 @@ pub(super) struct Shared<'a> {
 }
 
 impl Shared<'_> {
+    /// The class of a row, where it has one.
+    pub(super) fn class_of(&self, row: usize) -> Option<u32> {
+        match &self.truth {
+            Truth::Classes(codes, _) => codes[row],
+            Truth::Numbers(_) => None,
+        }
+    }
+
     /// The place of a class among all.
     pub(super) fn place(&self, class: &Label) -> u32 {
         self.classes.iter().position(|own| own == class).unwrap_or(self.classes.len().saturating_sub(1)) as u32

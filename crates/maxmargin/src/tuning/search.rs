@@ -98,6 +98,8 @@ pub struct Search {
     pub(super) trainings: Vec<Training>,
     /// The cells of each chain, ascending C.
     pub(super) chains: Vec<Vec<usize>>,
+    /// For each split all rows as its training rows say that they are to be read; empty where that is the same for all.
+    pub(super) of_splits: Vec<Dataset>,
 }
 
 /// One chain in one split.
@@ -132,7 +134,7 @@ impl SearchParams {
                 None => chains.push(vec![cell]),
             }
         }
-        Ok(Search { params: self, settings, trainings, chains })
+        Ok(Search { params: self, settings, trainings, chains, of_splits: Vec::new() })
     }
 }
 
@@ -140,6 +142,28 @@ impl Search {
     /// The parameters, as they were given.
     pub fn params(&self) -> &SearchParams {
         &self.params
+    }
+
+    /// The search with all rows once more for each split, read as its training rows say: means of missing values and categories are learnt from
+    /// these. The answers of the rows are those of the data.
+    ///
+    /// # Errors
+    /// When there is not a data set for each split, or one has other rows.
+    pub fn with_data_of_splits(self, of_splits: Vec<Dataset>) -> Result<Self, Error> {
+        let splits = &self.params.splits;
+        if of_splits.len() != splits.list().len() || of_splits.iter().any(|data| data.rows() != splits.rows()) {
+            return Err(Error::Shape {
+                operation: "data of splits",
+                left: format!("{} data sets", of_splits.len()),
+                right: format!("{} splits of {} rows", splits.list().len(), splits.rows()),
+            });
+        }
+        Ok(Search { of_splits, ..self })
+    }
+
+    /// All rows as a split reads them.
+    pub(super) fn data_of<'s>(&'s self, split: usize, data: &'s Dataset) -> &'s Dataset {
+        self.of_splits.get(split).unwrap_or(data)
     }
 
     /// The parameters of the cells, in their order.
@@ -278,7 +302,7 @@ impl Search {
     }
 
     /// What all jobs share, and the checks of the data.
-    fn shared<'d>(&self, data: &'d Dataset) -> Result<Shared<'d>, Error> {
+    pub(super) fn shared<'d>(&self, data: &'d Dataset) -> Result<Shared<'d>, Error> {
         let SearchParams { training, splits, .. } = &self.params;
         if splits.rows() != data.rows() {
             return Err(Error::Shape {

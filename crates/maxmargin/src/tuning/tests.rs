@@ -218,7 +218,8 @@ fn kinds() -> Vec<(&'static str, Dataset, TrainingParams, KernelParams)> {
     let moons = generate("moons", 150, 3).unwrap();
     let blobs = generate("blobs", 150, 4).unwrap();
     let sparse = blobs.clone().with_matrix(blobs.matrix().to_sparse()).unwrap();
-    let weights: Vec<f64> = (0..150).map(|k| f64::from(k % 4) / 2.0).collect();
+    // No sums of these are equal. Where all coefficients could be at their bounds, b would be any number of an interval.
+    let weights: Vec<f64> = (0..150).map(|k| [0.0, 0.53, 1.0, 1.61][k % 4]).collect();
     let iris = embedded("iris").unwrap();
     vec![
         ("two classes", moons.clone(), usual(), gaussian()),

@@ -274,13 +274,17 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// The cell that is taken.
-    pub fn chosen(&self, choose: Choose) -> Option<&Cell> {
-        let place = match choose {
+    /// The place of the cell that is taken.
+    pub fn place(&self, choose: Choose) -> Option<usize> {
+        match choose {
             Choose::Best => self.best,
             Choose::OneSe => self.one_se,
-        };
-        self.cells.get(place?)
+        }
+    }
+
+    /// The cell that is taken.
+    pub fn chosen(&self, choose: Choose) -> Option<&Cell> {
+        self.cells.get(self.place(choose)?)
     }
 
     /// The different values of a parameter in a part of the grid, ascending: the axes of a heat map.

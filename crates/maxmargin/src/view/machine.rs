@@ -6,6 +6,7 @@ use crate::calibration::Calibration;
 use crate::certificate::joint::{JointCertificate, JointEvidence};
 use crate::certificate::{Certificate, Evidence};
 use crate::data::Label;
+use crate::landmarks::Proof;
 use crate::model::{Machine, Model};
 use crate::problem::{Loss, Norm, Task};
 use crate::provenance::Note;
@@ -114,7 +115,7 @@ pub struct SupportView {
 }
 
 impl SupportView {
-    /// The support vectors of one machine.
+    /// The support vectors of one machine, or the rows of its dual point where it is a sum over landmarks.
     pub fn of_machine(machine: &Machine, loss: Loss) -> Self {
         if let Some(certificate) = machine.evidence.certificate() {
             let counts = certificate.counts;
@@ -127,6 +128,11 @@ impl SupportView {
 
     /// The support vectors of all machines, each row counted once.
     pub fn of_model(model: &Model) -> Self {
+        if model.parts().landmarks.is_some() {
+            // Landmarks have no bound.
+            let total = model.parts().support_rows.len();
+            return SupportView { total, free: total, bounded: 0 };
+        }
         let loss = model.recipe().loss;
         if let Some(evidence) = &model.parts().joint {
             let total = evidence.certificate().map_or(0, |found| found.support);
@@ -160,6 +166,24 @@ fn joint_at_bound(model: &Model) -> usize {
         machine.coefficients.iter().filter(|&&alpha| alpha >= bound).count()
     };
     model.machines().iter().map(at_bound).sum()
+}
+
+/// What a model says of its landmarks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LandmarksView {
+    /// How many there are.
+    pub count: usize,
+    /// The largest relative gap to the exact machine that is proved, (LM.1); `None` without a proof.
+    pub proved_gap: Option<f64>,
+}
+
+impl LandmarksView {
+    /// The view of a model, where its support vectors are landmarks.
+    pub fn new(model: &Model) -> Option<Self> {
+        let parts = model.parts();
+        let proved_gap = model.proved_gap();
+        parts.landmarks.as_ref().map(|_| LandmarksView { count: parts.support_rows.len(), proved_gap })
+    }
 }
 
 /// The two objectives and what lies between them.
@@ -263,6 +287,9 @@ pub struct MachineView<'a> {
     pub bias_value: f64,
     /// The penalty in all forms.
     pub penalty: PenaltyView,
+    /// What is proved of the distance to the exact machine, where the support vectors are landmarks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// How decision values become probabilities.
     pub calibration: Option<&'a Calibration>,
     /// The certificate, or why there is none.
@@ -277,6 +304,8 @@ impl<'a> MachineView<'a> {
         let parts = model.parts();
         let name = |class: usize| model.classes().get(class).map(Label::text);
         let certificate = machine.evidence.certificate();
+        let number = parts.machine_of(machine.pairing).and(parts.recipe.place(parts.classes.len(), machine.pairing));
+        let point = parts.landmarks.as_ref().zip(number).and_then(|(points, number)| points.get(number));
         MachineView {
             positive: name(machine.pairing.positive),
             negative: machine.pairing.negative.and_then(name),
@@ -285,7 +314,10 @@ impl<'a> MachineView<'a> {
             iterations: machine.iterations,
             objective: certificate.map(ObjectiveView::from),
             violation: certificate.map(|found| found.violation),
-            support_vectors: SupportView::of_machine(machine, parts.recipe.loss),
+            support_vectors: match &parts.landmarks {
+                Some(_) => SupportView::of_model(model),
+                None => SupportView::of_machine(machine, parts.recipe.loss),
+            },
             training_errors: machine.training_errors,
             margin: certificate.map(|found| found.margin),
             slack_sum: certificate.map(|found| found.slack_sum),
@@ -293,6 +325,7 @@ impl<'a> MachineView<'a> {
             weights: machine.weights.as_deref().filter(|_| parts.network.is_none()),
             bias_value: machine.bias,
             penalty: PenaltyView::of_machine(machine, parts.recipe.norm, parts.recipe.penalty),
+            proof: point.and_then(|point| point.proof),
             calibration: machine.calibration.as_ref(),
             certificate: EvidenceView::from(&machine.evidence),
             notes: machine.notes.iter().map(Note::to_string).collect(),

@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use super::machine::{
-    EvidenceView, MachineView, NetworkView, ObjectiveView, PenaltyView, SupportView, penalty_of_model,
+    EvidenceView, LandmarksView, MachineView, NetworkView, ObjectiveView, PenaltyView, SupportView, penalty_of_model,
 };
 use crate::certificate::Certificate;
 use crate::control::{Progress, Stop};
 use crate::data::{Dataset, Label};
-use crate::model::{Machine, Model};
+use crate::model::Model;
 use crate::problem::Task;
 use crate::training::Penalty;
 
@@ -114,6 +114,8 @@ pub struct TrainingView<'a, S> {
     objective: Option<ObjectiveView>,
     violation: Option<f64>,
     support_vectors: SupportView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    landmarks: Option<LandmarksView>,
     training_errors: Option<usize>,
     training: Option<S>,
     margin: Option<f64>,
@@ -185,6 +187,7 @@ impl<'a, S> TrainingView<'a, S> {
             objective,
             violation,
             support_vectors: SupportView::of_model(model),
+            landmarks: LandmarksView::new(model),
             training_errors: facts.training_errors,
             training: facts.training,
             margin: extreme(|certificate| certificate.margin, f64::min),
@@ -247,21 +250,20 @@ impl InterruptedView {
 fn alphas(model: &Model, data: &Dataset) -> Alpha {
     let codes = model.codes(data);
     match model.machines() {
-        [only] => Alpha::One(alpha(model, only, &codes)),
-        all => Alpha::All(all.iter().map(|machine| alpha(model, machine, &codes)).collect()),
+        [_] => Alpha::One(alpha(model, 0, &codes)),
+        all => Alpha::All((0..all.len()).map(|number| alpha(model, number, &codes)).collect()),
     }
 }
 
 /// The dual variables of a machine, one a training row; 0 for rows that take no part.
-fn alpha(model: &Model, machine: &Machine, codes: &[Option<u32>]) -> Vec<f64> {
-    let mut alpha = vec![0.0; codes.len()];
-    for (&place, &coefficient) in machine.support.iter().zip(&machine.coefficients) {
-        let row = model.parts().support_rows[place as usize] as usize;
+fn alpha(model: &Model, number: usize, codes: &[Option<u32>]) -> Vec<f64> {
+    let (mut alpha, pairing) = (vec![0.0; codes.len()], model.machines()[number].pairing);
+    for (row, coefficient) in model.dual_coefficients(number) {
         // Of classes trained together every α has a sign of its own.
         let sign = if model.parts().joint.is_some() || !model.task().is_classification() {
             1.0
         } else {
-            codes.get(row).copied().flatten().and_then(|code| machine.pairing.sign(code as usize)).unwrap_or(0.0)
+            codes.get(row).copied().flatten().and_then(|code| pairing.sign(code as usize)).unwrap_or(0.0)
         };
         if let Some(alpha) = alpha.get_mut(row) {
             *alpha = coefficient * sign;

@@ -1,20 +1,21 @@
 //! What a search found.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::tuning::{Cell, Choose, State, Tuned, kernel_name};
+use crate::tuning::{Cell, Choose, LearningCurve, Nested, Proof, State, Tuned, kernel_name};
 
 /// One cell of the grid.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellView<'a> {
     /// The kernel.
-    pub kernel: &'static str,
+    pub kernel: Cow<'a, str>,
     /// The value of each parameter that was tried, by its name.
-    pub params: BTreeMap<&'static str, f64>,
+    pub params: BTreeMap<Cow<'a, str>, f64>,
     /// exact, same, abandoned or unfinished.
-    pub state: &'static str,
+    pub state: Cow<'a, str>,
     /// The place of the cell of a smaller C with the same solution.
     pub same_as: Option<usize>,
     /// The mean score.
@@ -42,12 +43,12 @@ pub struct CellView<'a> {
     /// Steps of the solver.
     pub steps: u64,
     /// What is predicted for the held-out rows of each split, where it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub held_out: Option<Vec<Option<&'a [f64]>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<Vec<Option<Cow<'a, [f64]>>>>,
 }
 
 /// What the chosen model is worth on new rows.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct HonestView {
     /// The estimate.
     pub score: f64,
@@ -58,19 +59,19 @@ pub struct HonestView {
 }
 
 /// What the user should know.
-#[derive(Clone, Debug, Serialize)]
-pub struct WarningView {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WarningView<'a> {
     /// What was found.
     pub what: String,
     /// The way out.
-    pub help: &'static str,
+    pub help: Cow<'a, str>,
 }
 
-/// What a search found.
-#[derive(Clone, Debug, Serialize)]
+/// What a search found. It can be read back from the JSON that it becomes, so that pictures of a search are drawn from either.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TunedView<'a> {
     /// What was to be good.
-    pub metric: &'static str,
+    pub metric: Cow<'a, str>,
     /// Whether less of it is better.
     pub less_is_better: bool,
     /// How many splits.
@@ -78,7 +79,7 @@ pub struct TunedView<'a> {
     /// How many rows.
     pub rows: usize,
     /// Why the search ended.
-    pub stop: &'static str,
+    pub stop: Cow<'a, str>,
     /// The place of the best cell.
     pub best: Option<usize>,
     /// The place of the one-SE choice.
@@ -86,15 +87,24 @@ pub struct TunedView<'a> {
     /// The place of the cell that is taken.
     pub chosen: Option<usize>,
     /// Cells that are not told apart from the best.
-    pub not_told_apart: &'a [usize],
+    pub not_told_apart: Cow<'a, [usize]>,
     /// What the chosen model is worth on new rows.
     pub honest: Option<HonestView>,
     /// How many cells are exact, the same as one of a smaller C, abandoned and unfinished.
-    pub counts: BTreeMap<&'static str, usize>,
+    pub counts: BTreeMap<Cow<'a, str>, usize>,
     /// What the user should know.
-    pub warnings: Vec<WarningView>,
+    pub warnings: Vec<WarningView<'a>>,
     /// All cells.
     pub cells: Vec<CellView<'a>>,
+    /// What more rows would bring, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning: Option<LearningCurve>,
+    /// What the search is worth by nested cross validation, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nested: Option<Nested>,
+    /// What is proved of the cell that is taken, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
 }
 
 impl<'a> TunedView<'a> {
@@ -103,9 +113,9 @@ impl<'a> TunedView<'a> {
         let Tuned { metric, cells, counts, .. } = tuned;
         let kernel = |part: usize| tuned.grid.parts.get(part).map_or("", |part| kernel_name(&part.kernel));
         let of_cell = |cell: &'a Cell| CellView {
-            kernel: kernel(cell.setting.part),
-            params: cell.setting.values.iter().map(|(knob, value)| (knob.name(), *value)).collect(),
-            state: cell.state.name(),
+            kernel: kernel(cell.setting.part).into(),
+            params: cell.setting.values.iter().map(|(knob, value)| (knob.name().into(), *value)).collect(),
+            state: cell.state.name().into(),
             same_as: if let State::SameAs(other) = cell.state { Some(other) } else { None },
             mean: cell.mean,
             se_folds: cell.se_folds,
@@ -119,36 +129,40 @@ impl<'a> TunedView<'a> {
             margin: cell.margin(),
             gap: cell.gap(),
             steps: cell.steps(),
-            held_out: held_out.then(|| cell.folds.iter().map(|fold| Some(&fold.as_ref()?.predicted[..])).collect()),
+            held_out: held_out
+                .then(|| cell.folds.iter().map(|fold| Some(Cow::Borrowed(&fold.as_ref()?.predicted[..]))).collect()),
         };
         TunedView {
-            metric: metric.name(),
+            metric: metric.name().into(),
             less_is_better: metric.is_loss(),
             splits: tuned.splits,
             rows: tuned.rows,
-            stop: tuned.stop.name(),
+            stop: tuned.stop.name().into(),
             best: tuned.best,
             one_se: tuned.one_se,
-            chosen: if choose == Choose::Best { tuned.best } else { tuned.one_se },
-            not_told_apart: &tuned.not_told_apart,
+            chosen: tuned.place(choose),
+            not_told_apart: Cow::Borrowed(&tuned.not_told_apart),
             honest: tuned.honest.map(|found| HonestView {
                 score: found.score,
                 interval: found.interval,
                 draws: found.draws,
             }),
             counts: [
-                ("exact", counts.exact),
-                ("same", counts.same),
-                ("abandoned", counts.abandoned),
-                ("unfinished", counts.unfinished),
+                ("exact".into(), counts.exact),
+                ("same".into(), counts.same),
+                ("abandoned".into(), counts.abandoned),
+                ("unfinished".into(), counts.unfinished),
             ]
             .into(),
             warnings: tuned
                 .warnings
                 .iter()
-                .map(|warning| WarningView { what: warning.to_string(), help: warning.help() })
+                .map(|warning| WarningView { what: warning.to_string(), help: warning.help().into() })
                 .collect(),
             cells: cells.iter().map(of_cell).collect(),
+            learning: None,
+            nested: None,
+            proof: None,
         }
     }
 }

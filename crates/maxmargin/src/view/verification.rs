@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::machine::{EvidenceView, machine_name};
+use crate::landmarks::Proof;
 use crate::model::Model;
 use crate::review::{Disagreement, Verification};
 
@@ -16,6 +17,9 @@ pub struct ComparedView<'a> {
     pub stored: Option<EvidenceView<'a>>,
     /// What is true.
     pub found: EvidenceView<'a>,
+    /// The proof against the exact machine computed anew, where the model has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
 }
 
 /// What a verification reports.
@@ -37,17 +41,24 @@ impl<'a> VerificationView<'a> {
     /// The view of what was found for a model.
     pub fn new(model: &'a Model, found: &'a Verification) -> Self {
         let stored = model.parts().joint.as_ref().map(EvidenceView::from);
-        let machines = model.machines().iter().zip(&found.evidence);
+        let (machines, proofs) = (model.machines().iter().zip(&found.evidence), &found.proofs);
         VerificationView {
             holds: found.holds(),
             same_data: found.same_data,
             disagreements: &found.disagreements,
-            together: found.joint.as_ref().map(|found| ComparedView { machine: None, stored, found: found.into() }),
+            together: found.joint.as_ref().map(|found| ComparedView {
+                machine: None,
+                stored,
+                found: found.into(),
+                proof: None,
+            }),
             machines: machines
-                .map(|(machine, found)| ComparedView {
+                .enumerate()
+                .map(|(number, (machine, found))| ComparedView {
                     machine: Some(machine_name(model, machine)),
                     stored: Some(EvidenceView::from(&machine.evidence)),
                     found: found.into(),
+                    proof: proofs.get(number).copied().flatten(),
                 })
                 .collect(),
         }

@@ -287,7 +287,12 @@ fn read(plan: &Plan<'_>, params: &TrainingParams) -> Result<Rows, Failure> {
     let answers = if arguments.unlabelled { AnswerKind::None } else { input::answers_of(params.task) };
     let options = ReadOptions { answers, kernel_values, ..plan.options.clone() };
     let seed = arguments.reading.seed();
-    let read = plan.origin.fetch(seed, &plan.workers, plan.words)?.read_once(&options)?;
+    let source = plan.origin.fetch(seed, &plan.workers, plan.words)?;
+    let mut read = source.read_once(&options)?;
+    let split = arguments.holdout.map(|share| input::split_rows(&read.data, params.task, share, seed)).transpose()?;
+    if let Some((train, _)) = split.as_ref().filter(|_| options.learns() && read.recipe.is_some()) {
+        read = input::read_learning_from(&source, &options, (&read.remarks, read.data.rows()), train)?;
+    }
     let ReadData { data: whole, recipe, remarks, .. } = read;
     let reading = Reading {
         table: recipe,
@@ -297,12 +302,9 @@ fn read(plan: &Plan<'_>, params: &TrainingParams) -> Result<Rows, Failure> {
         seed,
         support_rows: Vec::new(),
     };
-    let (data, held_out, places) = match arguments.holdout {
+    let (data, held_out, places) = match split {
         None => (whole, None, None),
-        Some(share) => {
-            let (train, test) = input::split_rows(&whole, params.task, share, seed)?;
-            (whole.select_rows(&train), Some(whole.select_rows(&test)), Some(train))
-        }
+        Some((train, test)) => (whole.select_rows(&train), Some(whole.select_rows(&test)), Some(train)),
     };
     let test = match &plan.test {
         Some(origin) => Some(read_test(origin, &data, &reading, &params.kernel, plan)?),
@@ -423,6 +425,12 @@ fn own_targets(arguments: &Train, params: &TrainingParams, data: &Dataset) -> Op
 
 /// What to say of a solver that stopped before its tolerance.
 pub(super) fn not_converged(model: &Model) -> Option<(String, &'static str)> {
+    let gave_up = |machine: &Machine| machine.stop == Stop::Stalled;
+    if let Some(gap) = model.proved_gap().filter(|_| model.machines().iter().all(gave_up)) {
+        let what =
+            format!("landmarks were added until no more could be: the proved relative gap is {}", number(gap, 3));
+        return Some((what, "grant more --memory, or name a larger --proved-gap"));
+    }
     let help = match model.stop() {
         Stop::Converged => return None,
         Stop::IterationLimit => "raise --max-iterations, scale the columns (--scale standard), or choose a smaller C",

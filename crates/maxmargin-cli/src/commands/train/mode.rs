@@ -94,6 +94,7 @@ fn refuse_what_needs_memory(arguments: &Train) -> Result<(), Failure> {
     // Two classes, because the number is not known yet: more are looked at again.
     supports_blocks(&params(arguments)?, 2)?;
     let flags = [
+        ("--landmarks", arguments.landmarks.is_some(), "grant more memory: landmarks are for data in memory"),
         ("--holdout", arguments.holdout.is_some(), "keep test rows in a file of their own"),
         ("--test", arguments.test.is_some(), "predict the test with the model, by maxmargin predict"),
         ("--plot", arguments.plot.is_some(), "draw the model, by maxmargin plot"),

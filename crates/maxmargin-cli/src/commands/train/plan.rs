@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use maxmargin::data::Label;
 use maxmargin::error::quoted;
+use maxmargin::kernel::{Gamma, KernelParams};
 use maxmargin::problem::Task;
 use maxmargin::solver::Settings;
 use maxmargin::training::Penalty;
@@ -230,7 +231,12 @@ pub(super) fn params(arguments: &Train) -> Result<TrainingParams, Failure> {
     };
     Ok(TrainingParams {
         task: task(arguments)?,
-        kernel: arguments.kernel.params()?,
+        kernel: match arguments.landmarks {
+            // The data decides later, and never on a linear kernel.
+            Some(_) if arguments.has_automatic_kernel() => KernelParams::Rbf { gamma: Gamma::Scale },
+            _ => arguments.kernel.params()?,
+        },
+        landmarks: arguments.landmarks(),
         penalty,
         norm: arguments.norm,
         loss: arguments.loss,
