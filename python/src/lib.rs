@@ -14,6 +14,7 @@
 //! | `fit.rs` | `fit`, `calibrate` and `steps` |
 //! | `model.rs` | `Model`: predictions, certificate, vectors, files |
 //! | `review.rs` | how well a model does, why, which rows are odd, and what may be wrong |
+//! | `shards.rs` | `Shard`, `Leader`: training on rows that lie on many machines |
 //! | `stream.rs` | `Stream`: learning from rows as they come |
 //! | `lift.rs` | `Lift`: explicit feature maps; and blocks of kernel values |
 //! | `errors.rs` | our errors as Python's |
@@ -28,6 +29,7 @@ mod lift;
 mod model;
 mod params;
 mod review;
+mod shards;
 mod stream;
 
 use pyo3::prelude::*;
@@ -51,6 +53,8 @@ mod _engine {
     use super::model::Model;
     #[pymodule_export]
     use super::review::{diagnose, explain, report, suspects};
+    #[pymodule_export]
+    use super::shards::{Leader, Part, Shard, Team, check_moments, fold_moments, sorted_labels, supports_shards};
     #[pymodule_export]
     use super::stream::Stream;
 

@@ -108,7 +108,7 @@ def seed_of(random_state: Any) -> int:
     raise InputError(f"{random_state!r} cannot be used to seed a generator: give a whole number, a RandomState or None")
 
 
-def _check_folder(checkpoint: str) -> None:
+def check_folder(checkpoint: str) -> None:
     """Refuses a checkpoint that could not be written, before hours of work."""
     folder = os.path.dirname(os.path.abspath(checkpoint)) if checkpoint and "\0" not in checkpoint else ""
     if not os.path.isdir(folder):
@@ -212,7 +212,7 @@ class EngineEstimator(Called, Estimator):
         line = Line(type(self).__name__) if getattr(self, "progress", False) or getattr(self, "verbose", False) else None
         checkpoint = getattr(self, "checkpoint", None)
         if checkpoint is not None:
-            _check_folder(os.fspath(checkpoint))
+            check_folder(os.fspath(checkpoint))
         # More seconds than there are: no limit.
         max_time = getattr(self, "max_time", None)
         max_time = None if max_time is None or max_time > 1e9 else float(max_time)
