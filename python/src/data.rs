@@ -2,7 +2,7 @@
 
 use maxmargin::Workers;
 use maxmargin::data::{Matrix, Values};
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::borrowed;
@@ -61,6 +61,30 @@ impl Data {
     #[getter]
     fn shape(&self) -> (usize, usize) {
         (self.matrix.rows(), self.matrix.columns())
+    }
+}
+
+/// A matrix as Python has it: an array, or the parts of a CSR matrix of scipy's (numbers, columns, offsets).
+pub(crate) fn arrays_of<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
+    match matrix {
+        Matrix::Dense(dense) => {
+            let shape = [matrix.rows(), matrix.columns()];
+            Ok(double(dense.values()).into_pyarray(py).reshape(shape)?.into_any())
+        }
+        Matrix::Sparse(csr) => {
+            let offsets: Vec<i64> = csr.offsets().iter().map(|&offset| offset as i64).collect();
+            let indices: Vec<i32> = csr.indices().iter().map(|&index| index as i32).collect();
+            let parts = (double(csr.values()).into_pyarray(py), indices.into_pyarray(py), offsets.into_pyarray(py));
+            Ok(parts.into_pyobject(py)?.into_any())
+        }
+    }
+}
+
+/// Numbers in double precision.
+fn double(values: &Values) -> Vec<f64> {
+    match values {
+        Values::F64(values) => values.to_vec(),
+        Values::F32(values) => values.iter().map(|&value| f64::from(value)).collect(),
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `model.rs` | `Model`: predictions, certificate, vectors, files |
 //! | `tuning.rs` | `Search` and `Tuned`: parameters by cross validation |
 //! | `review.rs` | how well a model does, why, which rows are odd, and what may be wrong |
+//! | `shards.rs` | `Shard`, `Leader`: training on rows that lie on many machines |
 //! | `stream.rs` | `Stream`: learning from rows as they come |
 //! | `lift.rs` | `Lift`: explicit feature maps; and blocks of kernel values |
 //! | `errors.rs` | our errors as Python's |
@@ -29,6 +30,7 @@ mod lift;
 mod model;
 mod params;
 mod review;
+mod shards;
 mod stream;
 mod tuning;
 
@@ -53,6 +55,8 @@ mod _engine {
     use super::model::Model;
     #[pymodule_export]
     use super::review::{diagnose, explain, report, suspects};
+    #[pymodule_export]
+    use super::shards::{Leader, Part, Shard, Team, check_moments, fold_moments, sorted_labels, supports_shards};
     #[pymodule_export]
     use super::stream::Stream;
     #[pymodule_export]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use maxmargin::certificate::Evidence;
-use maxmargin::data::{Label, Matrix, Values};
+use maxmargin::data::{Label, Matrix};
 use maxmargin::provenance::Note;
 use maxmargin::view::VerificationView;
 use maxmargin_io::{LiblinearLayout, LibsvmLayout};
@@ -17,7 +17,7 @@ use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::data::{Data, workers};
+use crate::data::{Data, arrays_of, workers};
 use crate::door::{self, Watch};
 use crate::errors::Fault;
 use crate::params::Answers;
@@ -213,19 +213,7 @@ impl Model {
 
     /// The support vectors: an array, or the parts of a CSR matrix; `None` for a linear or precomputed kernel.
     fn vectors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match &self.inner.parts().vectors {
-            None => Ok(None),
-            Some(Matrix::Dense(dense)) => {
-                let shape = [self.inner.support_vectors().len(), self.inner.parts().columns];
-                Ok(Some(double(dense.values()).into_pyarray(py).reshape(shape)?.into_any()))
-            }
-            Some(Matrix::Sparse(csr)) => {
-                let offsets: Vec<i64> = csr.offsets().iter().map(|&offset| offset as i64).collect();
-                let indices: Vec<i32> = csr.indices().iter().map(|&index| index as i32).collect();
-                let parts = (double(csr.values()).into_pyarray(py), indices.into_pyarray(py), offsets.into_pyarray(py));
-                Ok(Some(parts.into_pyobject(py)?.into_any()))
-            }
-        }
+        self.inner.parts().vectors.as_ref().map(|matrix| arrays_of(py, matrix)).transpose()
     }
 
     /// The same model with other words for its classes.
@@ -366,14 +354,6 @@ impl Model {
     fn machine(&self, number: usize) -> PyResult<&maxmargin::model::Machine> {
         let none = || Fault::Input { what: format!("there is no machine {number}"), help: String::new() };
         self.inner.machines().get(number).ok_or_else(|| none().into())
-    }
-}
-
-/// Numbers in double precision.
-fn double(values: &Values) -> Vec<f64> {
-    match values {
-        Values::F64(values) => values.to_vec(),
-        Values::F32(values) => values.iter().map(|&value| f64::from(value)).collect(),
     }
 }
 

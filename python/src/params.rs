@@ -180,14 +180,17 @@ pub(crate) fn classes_of(data: &Dataset) -> &[Label] {
     data.answers().labels().map_or(&[], Labels::classes)
 }
 
-/// The labels of rows by code: in the user's words where these keep the order of the codes, else the codes themselves.
-fn labels(classes: &[String], codes: Vec<u32>) -> Result<Labels, Fault> {
-    let of_words: Vec<Label> = classes.iter().map(Label::new).collect();
-    let of_codes: Vec<Label> = (0..classes.len()).map(|code| Label::new(code.to_string())).collect();
-    let ordered = of_words.is_sorted_by(|a, b| a < b);
-    let of = if ordered { of_words } else { of_codes };
-    Labels::from_codes(&of, &codes).ok_or_else(|| Fault::Input {
+/// The labels of rows by code, see [`labels_of_words`].
+pub(crate) fn labels(classes: &[String], codes: Vec<u32>) -> Result<Labels, Fault> {
+    Labels::from_codes(&labels_of_words(classes), &codes).ok_or_else(|| Fault::Input {
         what: "a code without a class".into(),
         help: "give the classes of all codes".into(),
     })
+}
+
+/// The label of each code: in the user's words where these keep the order of the codes, else the codes themselves.
+pub(crate) fn labels_of_words(classes: &[String]) -> Vec<Label> {
+    let of_words: Vec<Label> = classes.iter().map(Label::new).collect();
+    let of_codes = || (0..classes.len()).map(|code| Label::new(code.to_string())).collect();
+    if of_words.is_sorted_by(|a, b| a < b) { of_words } else { of_codes() }
 }

@@ -23,9 +23,10 @@ const BENCHMARKS: &[&str] = &[
     "memory",
     "out-of-core",
     "tuning",
+    "cluster",
 ];
 /// Those that measure the Python package.
-const OF_THE_PACKAGE: [&str; 2] = ["python", "small"];
+const OF_THE_PACKAGE: [&str; 3] = ["python", "small", "cluster"];
 
 /// Come as source and are compiled here, so that they are as fast as on the machine of one who cares.
 const COMPILED: &str = "libsvm-official,liblinear-official,liblinear-multicore";

@@ -5,6 +5,7 @@ mod bench;
 mod browser;
 mod command;
 mod failure;
+mod faults;
 mod package;
 mod peers;
 mod python;
@@ -20,6 +21,7 @@ use crate::failure::Failure;
 const USAGE: &str = "\
 usage: cargo xtask test [STEP...]                            format, lints, every test, documentation, the Python package, the peers
        cargo xtask truth [--seeds FROM..TO]                  is `converged` true? 2,000 random problems, judged by an oracle
+       cargo xtask faults [--schedules N] [OPTIONS]          clusters that lose workers, schedulers and drivers; --help lists the options
        cargo xtask bench NAME [OPTIONS]                      beside the peers; the names are in bench/README.md
        cargo xtask release [--no-verify]                     builds and checks crates, wheel and source distribution; publishes nothing";
 
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
     match arguments.split_first() {
         Some((chore, names)) if chore == "test" && names.iter().all(|name| is_step(name)) => test(&cargo, names),
         Some((chore, rest)) if chore == "truth" => said(truth::truth(&cargo, rest)),
+        Some((chore, rest)) if chore == "faults" => said(faults::faults(&cargo, rest)),
         Some((chore, rest)) if chore == "bench" => said(bench::bench(&cargo, rest)),
         Some((chore, rest)) if chore == "release" => said(release::release(&cargo, rest)),
         _ => {

@@ -45,6 +45,15 @@ pub(crate) fn release(folder: &Path, target: &Path, version: &str) -> Result<(Pa
     Ok((wheel, sdist))
 }
 
+/// A Python with the package and everything that its tests need, and the target folder.
+pub(crate) fn installed() -> Result<(PathBuf, PathBuf), Failure> {
+    let (folder, target) = (root()?.join("python"), target()?);
+    let (python, _) = tools(&folder, &target)?;
+    let (wheel, _) = build(&python, &folder, &target, "dev")?;
+    install(&python, &wheel)?;
+    Ok((python, target))
+}
+
 /// A Python with everything that builds and tests the package, and what that is.
 fn tools(folder: &Path, target: &Path) -> Result<(PathBuf, String), Failure> {
     let requirements = folder.join("tests/requirements.txt");

@@ -218,8 +218,12 @@ pub(crate) fn refuse_label(origin: &str, options: &ReadOptions) -> Result<(), Er
     }
 }
 
-/// Blocks of the same columns, one after the other, as one data set.
-pub(crate) fn join(blocks: impl Iterator<Item = Result<Dataset, Error>>, origin: &str) -> Result<Dataset, Error> {
+/// Blocks of the same columns, one after the other, as one data set: dense where at least half of its numbers are not zero. Messages call the
+/// data `origin`.
+///
+/// # Errors
+/// The first error of the blocks; or when there is none, or their columns or answers do not go together.
+pub fn join(blocks: impl Iterator<Item = Result<Dataset, Error>>, origin: &str) -> Result<Dataset, Error> {
     let mut blocks = blocks.collect::<Result<Vec<_>, _>>()?;
     if blocks.len() == 1 {
         return Ok(blocks.remove(0));
@@ -249,6 +253,7 @@ pub(crate) fn join(blocks: impl Iterator<Item = Result<Dataset, Error>>, origin:
     let values: Values =
         if single { values.into_iter().map(|value| value as f32).collect::<Vec<f32>>().into() } else { values.into() };
     let answers = join_answers(&blocks);
+    let weights = join_weights(&blocks);
     let matrix = if dense {
         Matrix::dense(rows, columns, values)
     } else {
@@ -256,6 +261,10 @@ pub(crate) fn join(blocks: impl Iterator<Item = Result<Dataset, Error>>, origin:
     };
     matrix
         .and_then(|matrix| Dataset::new(matrix, answers))
+        .and_then(|data| match weights {
+            Some(weights) => data.with_weights(weights),
+            None => Ok(data),
+        })
         .and_then(|data| match names {
             Some(names) => data.with_names(names),
             None => Ok(data),
@@ -276,6 +285,14 @@ fn join_answers(blocks: &[Dataset]) -> Answers {
         }
         Some(Answers::None) | None => Answers::None,
     }
+}
+
+/// The weights of all rows, where some rows have any; the others weigh 1.
+fn join_weights(blocks: &[Dataset]) -> Option<Vec<f64>> {
+    blocks.iter().any(|block| block.weights().is_some()).then(|| {
+        let of_block = |block: &Dataset| block.weights().map_or_else(|| vec![1.0; block.rows()], <[f64]>::to_vec);
+        blocks.iter().flat_map(of_block).collect()
+    })
 }
 
 fn nonzeros(matrix: &Matrix) -> usize {

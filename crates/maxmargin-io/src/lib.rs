@@ -66,6 +66,7 @@ mod table;
 mod write;
 
 pub use atomic::{AtomicFile, save_atomically};
+pub use binary::join;
 pub use blocks::Blocks;
 pub use cache_file::{CacheFile, is_cache, read_cache};
 pub use cache_writer::CacheWriter;

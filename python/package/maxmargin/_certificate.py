@@ -59,7 +59,7 @@ class _Machines(Sequence):
 
     def __getitem__(self, number: Any) -> Any:
         if self._made is None:
-            self._made = tuple(_one(machine["evidence"]["certificate"]) for machine in self._parts["machines"])
+            self._made = tuple(one_certificate(machine["evidence"]["certificate"]) for machine in self._parts["machines"])
         return self._made[number]
 
     def __reduce__(self) -> Any:
@@ -72,7 +72,7 @@ def certificate_of(parts: dict[str, Any], model: _engine.Model) -> Certificate |
     joint = parts.get("joint")
     if joint is not None:
         found = joint.get("certificate")
-        return None if found is None else _one(found)
+        return None if found is None else one_certificate(found)
     sums = model.certificate_sums()
     if sums is None:
         return None
@@ -92,10 +92,29 @@ def certificate_of(parts: dict[str, Any], model: _engine.Model) -> Certificate |
     )
 
 
+def certificate_of_sums(machines: Sequence[Certificate]) -> Certificate:
+    """The certificate of several machines together; of a single one its own."""
+    if len(machines) == 1:
+        return machines[0]
+    primal, dual, gap = (sum(getattr(machine, name) for machine in machines) for name in ("primal", "dual", "gap"))
+    return Certificate(
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        relative_gap=gap / abs(primal) if gap else 0.0,
+        violation=max(machine.violation for machine in machines),
+        infeasibility=max(machine.infeasibility for machine in machines),
+        numbers={},
+        machines=tuple(machines),
+    )
+
+
 _NAMED = ("primal", "dual", "gap", "relative_gap", "violation", "infeasibility")
 
 
-def _one(found: dict[str, Any]) -> Certificate:
+def one_certificate(found: dict[str, Any]) -> Certificate:
+    """The certificate of a machine, from the engine's JSON."""
+
     def finite(value: Any) -> float:
         # Files say null of what is infinite.
         return float("inf") if value is None else float(value)

@@ -65,9 +65,9 @@ def read_rows(estimator: Any, X: Any, threads: int, reset: bool) -> Rows:
     names = _names(X)
     if not reset:
         _compare_names(estimator, names)
-    array = _sparse(X) if is_sparse(X) else _dense(X, name)
+    array = read_array(X, name)
     _check_shape(array.shape, name)
-    rows = Rows(_to_engine(array, threads, names, X), array, names, threads, is_single(X))
+    rows = Rows(to_engine(array, threads, names, X), array, names, threads, is_single(X))
     if not reset and array.shape[1] != estimator.n_features_in_:
         raise InputError(f"X has {array.shape[1]} features, but {name} is expecting {estimator.n_features_in_} features as input.")
     if reset:
@@ -79,7 +79,13 @@ def read_rows(estimator: Any, X: Any, threads: int, reset: bool) -> Rows:
     return rows
 
 
-def _to_engine(array: Any, threads: int, names: np.ndarray | None, X: Any) -> Data:
+def read_array(X: Any, name: str) -> Any:
+    """The numbers of X for the engine: a C-contiguous array, or a CSR matrix."""
+    return _sparse(X) if is_sparse(X) else _dense(X, name)
+
+
+def to_engine(array: Any, threads: int, names: np.ndarray | None = None, X: Any = None) -> Data:
+    """Numbers of `read_array` as the engine has them. Messages name places as X does."""
     try:
         if is_sparse(array):
             return Data.sparse(*array.shape, array.indptr, array.indices, array.data)
@@ -410,8 +416,10 @@ def read_targets(y: Any, rows: int, name: str) -> np.ndarray:
     return array
 
 
-def read_weights(sample_weight: Any, rows: int, negative: bool = False) -> np.ndarray | None:
-    """The weight of each row; `negative` ones leave their rows out, as weights of 0 do, where that is the custom."""
+def read_weights(sample_weight: Any, rows: int, negative: bool = False, some: bool = True) -> np.ndarray | None:
+    """The weight of each row; `negative` ones leave their rows out, as weights of 0 do, where that is the custom. `some`: whether weights of which
+    none is above 0 are refused.
+    """
     if sample_weight is None:
         return None
     if is_sparse(sample_weight):
@@ -431,7 +439,7 @@ def read_weights(sample_weight: Any, rows: int, negative: bool = False) -> np.nd
     _refuse_gaps(weights, "sample_weight")
     if negative:
         weights = np.maximum(weights, 0.0)
-    if not np.any(weights > 0.0):
+    if some and not np.any(weights > 0.0):
         raise InputError("Invalid input - all samples have zero or negative weights.")
     return weights
 

@@ -13,7 +13,7 @@ from ._engine import Data
 from ._errors import InputError, not_fitted
 from ._estimator import Classifier
 from ._fitting import ENGINE_RULES, EngineEstimator, Fit, answers
-from ._input import Rows, is_sparse, read_class_weights, read_classes, read_rows, read_weights, words_of
+from ._input import Rows, is_sparse, read_class_weights, read_classes, read_rows, read_weights, to_engine, words_of
 from ._loading import labels_of, penalty_of, task_of
 from ._parameters import Rule, boolean, check_parameters, instance, integer, number, one_of
 
@@ -51,17 +51,20 @@ def products(array: Any, coef: Any, intercept: Any) -> np.ndarray:
     return values
 
 
-def with_column(rows: Rows, value: float, threads: int) -> Rows:
-    """Rows with one column more, which is the same number throughout."""
-    array = rows.array
+def appended(array: Any, value: float) -> Any:
+    """An array with one column more, which is the same number throughout."""
     column = np.full((array.shape[0], 1), value, dtype=array.dtype)
     if is_sparse(array):
         from scipy.sparse import csr_matrix, hstack
 
-        array = hstack([array, csr_matrix(column)], format="csr")
-        return Rows(Data.sparse(*array.shape, array.indptr, array.indices, array.data), array, None)
-    array = np.hstack([array, column])
-    return Rows(Data.dense(array, threads), array, None)
+        return hstack([array, csr_matrix(column)], format="csr")
+    return np.hstack([array, column])
+
+
+def with_column(rows: Rows, value: float, threads: int) -> Rows:
+    """Rows with one column more, which is the same number throughout."""
+    array = appended(rows.array, value)
+    return Rows(to_engine(array, threads), array, None)
 
 
 class LinearModel(EngineEstimator):

@@ -144,11 +144,18 @@ class LogisticRegression(LinearClassifier):
         self
         """
         check(self)
-        penalty = self._penalty()
+        self._penalty()
         if self.penalty is None and self.C != 1.0:
             warn("Setting penalty=None will ignore the C and l1_ratio parameters")
         rows, codes, weights = self._read_classes(X, y, sample_weight)
         weights, by_class = self._weigh(codes, weights)
+        asked, column = self._problem(by_class)
+        self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
+        return self
+
+    def _problem(self, by_class: list[float] | None) -> tuple[dict[str, Any], float | None]:
+        """What to train, in the engine's words, and the number in the column of the intercept, where it has one."""
+        penalty = self._penalty()
         bias, column = self._bias(self.intercept_scaling if self.solver == "liblinear" else None)
         asked = params(
             penalty="none" if penalty is None else "c",
@@ -163,8 +170,7 @@ class LogisticRegression(LinearClassifier):
             max_iterations=max(int(self.max_iter), 1),
             class_weights=by_class,
         )
-        self._train_linear(rows, self._answers_of_fit(codes, weights), asked, column)
-        return self
+        return asked, column
 
     @property
     def _keeps_single(self) -> bool:

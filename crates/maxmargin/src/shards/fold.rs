@@ -12,19 +12,22 @@ use super::message::Sums;
 const ARITY: usize = 8;
 
 /// (SH.6) over the sums of all shards in the order of their numbers; `None` where there are none.
-pub(super) fn fold(mut sums: Vec<Sums>) -> Option<Sums> {
-    while sums.len() > 1 {
-        let mut items = sums.into_iter().peekable();
+pub(super) fn fold(sums: Vec<Sums>) -> Option<Sums> {
+    fold_by(sums, Sums::join)
+}
+
+/// (SH.6) over anything that is joined.
+pub(super) fn fold_by<T>(mut parts: Vec<T>, join: impl Fn(&mut T, &T)) -> Option<T> {
+    while parts.len() > 1 {
+        let mut items = parts.into_iter();
         let mut next = Vec::new();
         while let Some(mut first) = items.next() {
-            for other in items.by_ref().take(ARITY - 1) {
-                first.join(&other);
-            }
+            items.by_ref().take(ARITY - 1).for_each(|other| join(&mut first, &other));
             next.push(first);
         }
-        sums = next;
+        parts = next;
     }
-    sums.pop()
+    parts.pop()
 }
 
 #[cfg(test)]

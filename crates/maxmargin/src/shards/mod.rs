@@ -40,6 +40,7 @@ mod fold;
 mod in_process;
 mod leader;
 mod message;
+mod moments;
 mod probe;
 mod search;
 mod shard;
@@ -50,4 +51,5 @@ mod tests;
 
 pub use leader::{FittedShards, Heard, Leader, Proof, supports_shards};
 pub use message::{Answer, Request};
+pub use moments::Moments;
 pub use shard::Shard;

@@ -22,14 +22,14 @@ const ROWS_A_CHUNK: usize = 8192;
 /// Everything that it remembers can be computed again from the rows and a request in full, to the same bits. So a shard may be lost at
 /// any time, and made again from the same rows anywhere else.
 pub struct Shard {
-    number: usize,
-    data: Dataset,
+    pub(super) number: usize,
+    pub(super) data: Dataset,
     /// The rows with a weight above 0.
-    rows: Vec<usize>,
+    pub(super) rows: Vec<usize>,
     /// ‖x‖² of every row, without a constant.
     squares: Vec<f64>,
-    probed: Probed,
-    workers: Workers,
+    pub(super) probed: Probed,
+    pub(super) workers: Workers,
     prepared: Option<Prepared>,
 }
 
