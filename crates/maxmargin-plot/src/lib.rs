@@ -46,6 +46,7 @@ use maxmargin::problem::Task;
 use maxmargin::workers::Workers;
 
 pub use curves::{Convergence, Grid, Learning, Path as ParameterPath, convergence, grid, learning, path};
+pub use directions::{DataPlane, data_planes};
 pub use drawing::theme::Theme;
 pub use error::Error;
 pub use figures::{FIGURES, Figure};
