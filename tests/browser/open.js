@@ -22,6 +22,7 @@ export async function serve(...more) {
       const found = /http:\/\/\S+\n/.exec(text);
       if (found) resolve(found[0].trim());
     });
+    child.on("error", reject);
     child.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
   });
   return {
@@ -69,7 +70,9 @@ async function fromFolder(route) {
   const path = join(process.env.PAGE, new URL(route.request().url()).pathname.slice(1) || "index.html");
   if (route.request().method() !== "GET" || !existsSync(path)) return route.continue();
   const response = await route.fetch();
-  return route.fulfill({ response, body: readFileSync(path), status: 200 });
+  // A file that is new has no type yet.
+  const headers = path.endsWith(".js") ? { ...response.headers(), "content-type": "text/javascript" } : response.headers();
+  return route.fulfill({ response, headers, body: readFileSync(path), status: 200 });
 }
 
 /** Waits until the plane shows the state: the answer is that of the state, fine enough, and painted. */

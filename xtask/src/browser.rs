@@ -4,14 +4,15 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{program, root, run};
+use crate::command::{program, root, run, target};
 use crate::failure::Failure;
+use crate::python::interpreter;
 
 /// Where Debian puts the browser.
 const CHROMIUM: &str = "/usr/bin/chromium";
 
-/// Builds the program, sets up the browser, and runs every test.
-pub(crate) fn test(cargo: &str) -> Result<(), Failure> {
+/// Builds the program, sets up the browser, and runs every test. Where the Python package was tested before, exported programs run on it, too.
+pub(crate) fn test(cargo: &str, has_package: bool) -> Result<(), Failure> {
     let root = root()?;
     let mut build = Command::new(cargo);
     build.current_dir(&root).args(["build", "--workspace", "--bins", "--locked", "--quiet"]);
@@ -24,6 +25,9 @@ pub(crate) fn test(cargo: &str) -> Result<(), Failure> {
     let mut command = Command::new("node");
     command.current_dir(&folder).args(["--test", "--test-timeout=120000", "--test-reporter=spec", "tests/"]);
     command.env("MAXMARGIN", program("debug")?).env("CHROMIUM", chromium);
+    if has_package {
+        command.env("MAXMARGIN_PYTHON", interpreter(&target()?.join("python")));
+    }
     run(&mut command, "see the messages above")
 }
 

@@ -110,7 +110,11 @@ fn test(cargo: &str, names: &[String]) -> ExitCode {
     }
     let python = || timed("python", "a wheel, a source distribution, and python/tests", || package::test(cargo));
     let peers = || timed("peers", "tests/peers beside LIBSVM, LIBLINEAR and onnxruntime", peers::test);
-    let browser = || timed("browser", "tests/browser: the page of the playground in Chromium", || browser::test(cargo));
+    let browser = || {
+        timed("browser", "tests/browser: the page of the playground in Chromium", || {
+            browser::test(cargo, wanted("python"))
+        })
+    };
     let passed = (!wanted("python") || python()) && (!wanted("peers") || peers()) && (!wanted("browser") || browser());
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -8,13 +8,18 @@ use std::process::Command;
 use crate::command::run;
 use crate::failure::Failure;
 
+/// Where the interpreter of an environment is.
+pub(crate) fn interpreter(folder: &Path) -> PathBuf {
+    folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+}
+
 /// The Python of an environment in `folder`, set up by `install` unless what it holds is `wanted` already.
 pub(crate) fn environment(
     folder: &Path,
     wanted: &str,
     install: impl FnOnce(&Path) -> Result<(), Failure>,
 ) -> Result<PathBuf, Failure> {
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let python = interpreter(folder);
     // Written last: an environment without it is unfinished.
     let stamp = folder.join("installed.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {

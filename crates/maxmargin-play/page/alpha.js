@@ -9,6 +9,8 @@ import { short } from "./steps.js";
 /** Rows that are listed: more than anybody reads. */
 const MOST = 200;
 const KINDS = ["–", "margin", "inside", "wrong"];
+/** How closely a point has to meet its condition at a step, where none is met to the last digit. */
+const STEP_TOLERANCE = 1e-3;
 
 /** Three digits after the point are what a table needs. @param {number} value */
 const rounded = (value) => (Math.abs(value) < 1e4 ? value.toFixed(3) : short(value));
@@ -25,15 +27,17 @@ export function meets(alpha, c, margin, tolerance) {
 
 /**
  * @param {HTMLElement} panel @param {import("./state.js").State} state @param {Result} result
- * @param {{alpha: Float64Array|null, selected: number|null, hover: (row: number|null) => void, select: (row: number) => void}} more
+ * @param {{isStep: boolean, selected: number|null, hover: (row: number|null) => void, select: (row: number) => void}} more
  */
 export function showAlpha(panel, state, result, more) {
-  const alpha = more.alpha ?? result.alpha;
+  const { alpha } = result;
   const rows = Array.from(alpha, (_, row) => row).sort((a, b) => alpha[b] - alpha[a] || a - b);
   const most = alpha.reduce((most, value) => Math.max(most, value), 0);
   const c = state.c === null || state.loss === "squared" ? Infinity : state.c;
-  const hasRule = state.method === "svm" && state.loss === "hinge" && result.f.length > 0 && more.alpha === null;
-  const tolerance = Math.max(1e-6, 10 * (result.model.certificate?.violation ?? 0));
+  const hasRule = state.method === "svm" && state.loss === "hinge" && result.f.length > 0;
+  const tolerance = more.isStep ? STEP_TOLERANCE : Math.max(1e-6, 10 * (result.model.certificate?.violation ?? 0));
+  // Where several machines decide, a point may lie differently for each.
+  const kinds = result.f.length > 0 ? KINDS : ["–", "support"];
   const count = alpha.reduce((count, value) => count + (value > 0 ? 1 : 0), 0);
   const head = el("tr", {}, ...["point", "α", "size", "y f", "ξ", "kind", ...(hasRule ? ["KKT"] : [])].map((name) => el("th", name === "α" || name === "y f" || name === "ξ" ? { class: "number" } : {}, name)));
   const body = el("tbody");
@@ -46,8 +50,8 @@ export function showAlpha(panel, state, result, more) {
     const ok = hasRule && margin !== null && meets(alpha[row], c, margin, tolerance);
     const line = el("tr", { "data-row": row, tabindex: 0, class: row === more.selected ? "chosen" : "" },
       el("td", {}, `${row + 1} ${result.labels[result.classes[row]]}`), el("td", { class: "number" }, short(alpha[row])), el("td", {}, bar),
-      el("td", { class: "number" }, more.alpha || margin === null ? "" : rounded(margin)), el("td", { class: "number" }, more.alpha || result.slack.length === 0 ? "" : rounded(result.slack[row])),
-      el("td", {}, more.alpha ? "" : KINDS[result.kind[row]]));
+      el("td", { class: "number" }, margin === null ? "" : rounded(margin)), el("td", { class: "number" }, result.slack.length === 0 ? "" : rounded(result.slack[row])),
+      el("td", {}, kinds[result.kind[row]]));
     if (hasRule) line.append(el("td", { class: ok ? "good" : "bad", title: ok ? "meets its condition" : "violates its condition" }, ok ? "✓" : "✗"));
     line.addEventListener("pointerenter", () => more.hover(row));
     line.addEventListener("pointerleave", () => more.hover(null));
@@ -56,8 +60,8 @@ export function showAlpha(panel, state, result, more) {
     body.append(line);
   }
   panel.replaceChildren(
-    el("p", {}, `${count} of ${result.count} points have α > 0: they alone make the model.`),
-    el("p", { class: "hint" }, hasRule ? "KKT: α = 0 needs y f ≥ 1; 0 < α < C needs y f = 1; α = C needs y f ≤ 1." : ""),
+    el("p", {}, more.isStep ? `After this step ${count} of ${result.count} points have α > 0.` : `${count} of ${result.count} points have α > 0: they alone make the model.`),
+    el("p", { class: "hint" }, hasRule ? "KKT: α = 0 needs y f ≥ 1; 0 < α < C needs y f = 1; α = C needs y f ≤ 1." + (more.isStep ? ` Here to ${STEP_TOLERANCE}; the fit meets all of them.` : "") : ""),
     el("table", { class: "tight" }, el("thead", {}, head), body),
     el("p", { class: "hint" }, rows.length > MOST ? `The ${MOST} largest of ${rows.length}.` : ""));
 }

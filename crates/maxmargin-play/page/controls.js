@@ -2,6 +2,7 @@
 
 import { byId, el, options } from "./dom.js";
 import { marker } from "./palette.js";
+import { showSheets } from "./sheets.js";
 import { FORMULAS, GENERATED, KERNELS, METHODS, MOST_CLASSES, NOISE, SETS, SHOWN, hasC, hasKernel, isLinear } from "./state.js";
 
 /**
@@ -12,7 +13,7 @@ import { FORMULAS, GENERATED, KERNELS, METHODS, MOST_CLASSES, NOISE, SETS, SHOWN
 
 const SOLVERS = /** @type {[string, string][]} */ ([
   ["smo", "SMO"], ["dual-ascent", "dual ascent"], ["newton", "Newton, primal"],
-  ["kernel-newton", "Newton, kernel"], ["interior-point", "interior point"], ["", "by the data"]]);
+  ["kernel-newton", "Newton, kernel"], ["sgd", "SGD, linear"], ["interior-point", "interior point"], ["", "by the data"]]);
 
 /** What can be shown, in words. */
 const SHOWS = /** @type {[keyof typeof SHOWN, string][]} */ ([
@@ -163,6 +164,7 @@ export function makeControls(change, open, tool, redraw) {
     for (const part of ["data", "model", "show", "time", "compare", "export"]) {
       document.querySelectorAll(`.part-${part}`).forEach((found) => /** @type {HTMLElement} */ (found).toggleAttribute("hidden", state.hide.includes(part)));
     }
+    showSheets(state.hide);
     byId("ask").hidden = state.ask === "";
     byId("ask").textContent = state.ask;
   }

@@ -5,7 +5,7 @@ import { MOST_CLASSES, rangeOf } from "./state.js";
 
 /**
  * @typedef {import("./state.js").GivenData} GivenData
- * @typedef {{names: string[], columns: number[][], labels: string[], classes: number[], note: string|null}} Table
+ * @typedef {{names: string[], own: number, columns: number[][], labels: string[], classes: number[], note: string|null}} Table
  */
 
 /** @param {string} title @param {...Node} children */
@@ -72,17 +72,18 @@ export function columnsDialog(table, name, use) {
     const xy = table.classes.map((_, row) => /** @type {[number, number]} */ ([table.columns[a][row], table.columns[b][row]]));
     return /** @type {GivenData} */ ({ kind: "points", xy, classes: table.classes, labels: table.labels, names: [table.names[a], table.names[b]], range: rangeOf(xy) });
   };
-  if (table.columns.length === 2) return use(data(0, 1));
+  if (table.own === 2) return use(data(0, 1));
   const choices = table.names.map((column, k) => /** @type {[string, string]} */ ([String(k), column]));
   const [across, up] = [el("select", { id: "across" }), el("select", { id: "up" })];
   options(across, choices, "0");
   options(up, choices, "1");
   const problem = el("p", { class: "bad", role: "alert" });
-  open(name, el("p", {}, `${table.classes.length} rows, ${table.columns.length} columns, ${table.labels.length} labels. Which two columns?`),
+  open(name, el("p", {}, `${table.classes.length} rows, ${table.own} columns, ${table.labels.length} labels. Which two columns, or which two directions through all of them?`),
+    el("p", { class: "hint" }, "Directions are of columns scaled to variance 1."),
     ...(table.note ? [el("p", { class: "hint" }, table.note)] : []),
     el("p", {}, el("label", {}, "across ", across), " ", el("label", {}, "up ", up)), problem,
     buttons("Open", (close) => {
-      if (across.value === up.value) problem.textContent = "choose two different columns";
+      if (across.value === up.value) problem.textContent = "choose two different ones";
       else {
         use(data(Number(across.value), Number(up.value)));
         close();

@@ -22,7 +22,8 @@ import { MANY_POINTS, hasC, hasKernel } from "./state.js";
  *   key: string, view: {x: [number, number], y: [number, number]}, names: string[], labels: string[], model: Model, count: number,
  *   xy: Float64Array, classes: Uint8Array, alpha: Float64Array, f: Float64Array, slack: Float64Array, kind: Uint8Array,
  *   predicted: Uint8Array, wrong: Uint8Array, grid: {columns: number, rows: number, lines: Line[]}|null, values: Float32Array, regions: Uint8Array,
- *   conic: Conic|null, hulls: Hulls|null, steps: {list: Step[], count: number}|null, sweep: SweepEntry[]|null, milliseconds: number
+ *   conic: Conic|null, hulls: Hulls|null, mistakes: {radius: number, margin: number, most: number}|null,
+ *   steps: {list: Step[], count: number}|null, sweep: SweepEntry[]|null, milliseconds: number
  * }} Result
  * @typedef {{error: string, help: string}} Failure
  */
@@ -46,9 +47,12 @@ export function problem(state, method) {
   }
   if (hasC(method)) model.c = method === "svm" ? state.c : state.c ?? 1;
   if (method === "svm") {
-    Object.assign(model, { loss: state.loss, bias: state.bias, solver: isLarge ? null : state.solver, tolerance: isLarge ? 1e-3 : 1e-6 });
+    // A linear machine ends at a gap as well, which has to be smaller for as many digits.
+    const isLinearMachine = state.kernel === "linear" && state.c !== null && !(state.loss === "hinge" && state.bias === "explicit");
+    const tolerance = isLinearMachine ? (isLarge ? 1e-6 : 1e-10) : isLarge ? 1e-3 : 1e-6;
+    Object.assign(model, { loss: state.loss, bias: state.bias, solver: isLarge ? null : state.solver, tolerance });
   }
-  if (method === "logistic") model.tolerance = 1e-10; // smooth, so that Newton's method has these digits for nothing
+  if (method === "logistic") model.tolerance = 1e-12; // smooth, so that one more step of Newton's method has these digits
   if (method === "mlp") model.hidden = state.hidden;
   if (state.positive !== null) model.positive = state.positive;
   const [x0, x1, y0, y1] = data.kind === "points" ? data.range : [];
@@ -56,11 +60,14 @@ export function problem(state, method) {
   return { points, model, view };
 }
 
+/** The solvers of a support vector machine that show their steps. */
+export const STEPPING = ["smo", "dual-ascent", "newton", "kernel-newton", "primal-newton", "sgd"];
+
 /** Whether the solver of a state shows steps. @param {State} state @param {Method} method @param {number} count */
 export function hasSteps(state, method, count) {
   if (count > MANY_POINTS) return false;
   if (method === "perceptron" || method === "kernel-perceptron") return true;
-  return method === "svm" && ["smo", "dual-ascent", "newton", "kernel-newton", "primal-newton"].includes(state.solver ?? "");
+  return method === "svm" && STEPPING.includes(state.solver ?? "");
 }
 
 /** @param {ArrayBuffer} buffer @param {string} key @returns {Result} */

@@ -12,7 +12,7 @@ import { GENERATED, KERNELS, METHODS, MOST_CLASSES, MOST_POINTS, SETS, SHOWN, in
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const BITS = 27; // 12 for x, 12 for y, 3 for the class: 4.5 characters a point
 const TABS = ["why", "alpha", "numbers", "lift"];
-const SOLVERS = ["smo", "block-smo", "dual-ascent", "interior-point", "newton", "primal-newton", "kernel-newton"];
+const SOLVERS = ["smo", "block-smo", "dual-ascent", "interior-point", "newton", "primal-newton", "kernel-newton", "sgd"];
 export const PARTS = ["data", "model", "show", "why", "alpha", "numbers", "lift", "time", "compare", "export"];
 
 /** @param {State} state @param {Preset[]} presets */

@@ -4,7 +4,7 @@ import { showAlpha } from "./alpha.js";
 import { makeControls } from "./controls.js";
 import { columnsDialog, helpDialog, readTable, tableDialog } from "./dialogs.js";
 import { byId, el, fitted } from "./dom.js";
-import { Engine, Gone, framed, post, problem, swept } from "./engine.js";
+import { Engine, Gone, STEPPING, framed, post, problem, swept } from "./engine.js";
 import { copied, makeExports } from "./exports.js";
 import { listen } from "./gestures.js";
 import { showLift } from "./lift.js";
@@ -13,14 +13,16 @@ import { showNumbers } from "./numbers.js";
 import { palette } from "./palette.js";
 import { draw, valueAt } from "./plane.js";
 import { MANY_POINTS, METHODS, added, editable, erased, hasC, hasKernel, hasMargin, initial, isLinear, moved, opened, withData } from "./state.js";
-import { after, rowsOf, short } from "./steps.js";
+import { listenToSheets } from "./sheets.js";
+import { after, boundaryBefore, objectivesAfter, primalOf, resultAfter, rowsOf, short } from "./steps.js";
 import { curvesOf, curvesOfSweep, drawCurves } from "./timeline.js";
 import { angle, showWhy, turned } from "./why.js";
 
 /**
  * @typedef {import("./state.js").State} State
  * @typedef {import("./engine.js").Result} Result
- * @typedef {{result: Result|null, frame: Result|null, ghost: {lines: import("./engine.js").Line[], weights: number[]|null}|null}} Side
+ * `frame` answers to the decision function after the step `at`.
+ * @typedef {{result: Result|null, frame: Result|null, at: number|null, ghost: {lines: import("./engine.js").Line[], weights: number[]|null}|null}} Side
  */
 
 const UNDO = 100;
@@ -34,7 +36,7 @@ let future = [];
 /** @type {import("./state.js").Preset[]} */
 let presets = [];
 /** @type {{a: Side, b: Side}} */
-const sides = { a: { result: null, frame: null, ghost: null }, b: { result: null, frame: null, ghost: null } };
+const sides = { a: { result: null, frame: null, at: null, ghost: null }, b: { result: null, frame: null, at: null, ghost: null } };
 const tool = { brush: 0, erases: false };
 const look = {
   hover: /** @type {number|null} */ (null), selected: /** @type {number|null} */ (null), crosshair: /** @type {[number, number]|null} */ (null),
@@ -52,7 +54,9 @@ let isDark = matchMedia("(prefers-color-scheme: dark)").matches;
 /** What tests and benchmarks look at. */
 const probe = {
   timings: /** @type {{rank: number, event: number}[]} */ ([]), settled: 0, get state() { return state; }, get result() { return sides.a.result; },
-  get other() { return sides.b.result; }, get frame() { return sides.a.frame; }, toHash: () => toHash(state, presets),
+  get other() { return sides.b.result; }, get frame() { return sides.a.frame; },
+  /** The result after the step that is shown, once it is that of the state. */
+  get shown() { return sides.a.at === state.step ? shownStep() : null; }, toHash: () => toHash(state, presets),
   fromHash: (/** @type {string} */ hash) => fromHash(hash, presets), hashOf: (/** @type {State} */ other) => toHash(other, presets),
 };
 Object.assign(window, { playground: probe });
@@ -112,11 +116,12 @@ function ask(side) {
 function arrived(side, result, of, rank) {
   hushFailure();
   blank = "";
-  if (rank >= 3 && sides[side].result) sides[side].result = { .../** @type {Result} */ (sides[side].result), steps: result.steps };
+  if (rank >= 3 && sides[side].result) sides[side].result = { .../** @type {Result} */ (sides[side].result), steps: result.steps, mistakes: result.mistakes };
   else {
     const known = sides[side].result;
     if (known && known.key === result.key) result.steps ??= known.steps;
     sides[side].result = result;
+    result.mistakes ??= known?.key === result.key ? known.mistakes : null;
   }
   if (rank === 0) askGhost(side, of, result);
   if (rank >= 3 && state.step !== null) {
@@ -195,7 +200,7 @@ async function askFrame() {
       const { frame } = after(result.steps.list, step, result.count);
       const size = result.count > 200 ? { columns: 64, rows: 45 } : { columns: 200, rows: 140 };
       const found = await framed(state, state.method, frame, size, new AbortController().signal);
-      if (state.step === step) sides.a.frame = found;
+      if (state.step === step) [sides.a.frame, sides.a.at] = [found, step];
     } catch (error) {
       failed(/** @type {Error} */ (error));
       break;
@@ -208,13 +213,14 @@ async function askFrame() {
 /** @param {number|null} step */
 function goTo(step) {
   const count = sides.a.result?.steps?.list.length ?? 0;
-  const next = step === null || step >= count ? null : Math.max(0, step);
+  const next = step === null || step > count ? null : Math.max(0, step);
   change((current) => ({ ...current, step: next }), "step");
 }
 
 function stepBy(/** @type {number} */ by) {
   const count = sides.a.result?.steps?.list.length ?? 0;
-  if (count > 0) goTo((state.step ?? count) + by);
+  // The fit comes after the last step.
+  if (count > 0) goTo((state.step ?? count + 1) + by);
 }
 
 function stopPlaying() {
@@ -316,25 +322,32 @@ function paint() {
   const steps = result?.steps?.list ?? [];
   const number = state.step;
   const step = number !== null && number > 0 ? (steps[number - 1] ?? null) : null;
-  const alpha = number !== null && result?.steps ? after(steps, number, result.count).alpha : null;
-  paintSide("a", colours, step, alpha);
+  const seen = shownStep();
+  paintSide("a", colours, step, seen);
   if (state.compare) paintSide("b", colours, null, null);
   paintTime(colours);
   if (result) {
-    paintPanel(colours, step, number ?? 0, alpha);
-    paintFacts(result, performance.now() - began);
-    summarise(result);
+    paintPanel(colours, step, seen);
+    paintFacts(result, seen, performance.now() - began);
+    summarise(seen ?? result);
   }
   for (const rank of toTime) probe.timings.push({ rank, event: performance.now() - changedAt });
   toTime = [];
 }
 
-/** @param {'a'|'b'} side @param {import("./palette.js").Palette} colours @param {import("./engine.js").Step|null} step @param {Float64Array|null} alpha */
-function paintSide(side, colours, step, alpha) {
+/** The result after the step that is shown; none at the fit, and until the engine has answered. @returns {Result|null} */
+function shownStep() {
+  const { result, frame, at } = sides.a;
+  if (state.step === null || !result?.steps || !frame || at === null || frame.f.length !== result.count) return null;
+  return resultAfter(result, frame, at, isLinear(state, state.method));
+}
+
+/** @param {'a'|'b'} side @param {import("./palette.js").Palette} colours @param {import("./engine.js").Step|null} step @param {Result|null} seen the result after the step */
+function paintSide(side, colours, step, seen) {
   const figure = byId(`plane-${side}`);
   const canvas = /** @type {HTMLCanvasElement} */ (figure.querySelector("canvas"));
   const caption = /** @type {HTMLElement} */ (figure.querySelector("figcaption"));
-  const { result, frame, ghost } = sides[side];
+  const { result, ghost } = sides[side];
   const method = side === "a" ? state.method : state.compare;
   if (!result || !method) return;
   const { points, model } = problem(state, method);
@@ -347,14 +360,15 @@ function paintSide(side, colours, step, alpha) {
     shown = { ...shown, grid: { ...result.grid, lines: entry.lines }, regions: new Uint8Array(), values: new Float32Array() };
     stale = false;
   }
-  if (side === "a" && number() !== null && frame) shown = { ...shown, grid: frame.grid, values: frame.values, regions: frame.regions };
+  if (!stale && blank === "" && seen) shown = { ...seen, view: shown.view };
   const { context, width, height } = fitted(canvas);
   const isStep = side === "a" && number() !== null;
-  const seen = { ...state, show: { ...state.show, hulls: state.show.hulls && !isStep, slack: state.show.slack && !isStep, margins: state.show.margins && hasMargin(method) } };
+  const parts = { ...state, show: { ...state.show, hulls: state.show.hulls && !isStep, margins: state.show.margins && hasMargin(method) } };
   const ghostShown = state.show.without && ghost ? ghost.lines : null;
-  draw(context, seen, shown, {
-    hover: look.hover, selected: look.selected, crosshair: look.crosshair, ringed: step ? rowsOf(step) : [], stale, ghost: ghostShown,
-    alpha: side === "a" ? alpha : null, linear: isLinear(state, method) && method === "svm" && !isStep && blank === "", brush: look.brush, compact: state.compare !== null,
+  const before = isStep && seen && isLinear(state, method) && sides.a.at !== null ? boundaryBefore(result, sides.a.at) : null;
+  draw(context, parts, shown, {
+    hover: look.hover, selected: look.selected, crosshair: look.crosshair, ringed: step ? rowsOf(step) : [], stale, ghost: before ?? ghostShown,
+    linear: isLinear(state, method) && method === "svm" && blank === "", brush: look.brush, compact: state.compare !== null,
   }, colours, { width, height, ...shown.view });
   figure.classList.toggle("stale", stale);
   const weights = result.model.machines.length === 1 ? result.model.machines[0].weights : null;
@@ -363,7 +377,7 @@ function paintSide(side, colours, step, alpha) {
   if (hasC(method)) words.push(method === "svm" && state.c === null ? "hard margin" : `C = ${state.c ?? 1}`);
   if (weights && (state.compare || ghostShown)) words.push(`w at ${angle(weights).toFixed(1)}°`);
   if (weights && ghostShown && ghost?.weights) words.push(`turned ${turned(weights, ghost.weights).toFixed(1)}° by the far cloud`);
-  if (side === "a" && number() !== null) words.push(`after step ${number()}`);
+  if (isStep) words.push(stepWords());
   if (side === "a") document.body.classList.toggle("stale", stale || blank !== "");
   if (stale && blank === "") words.push("computing…");
   caption.textContent = words.join("  ·  ");
@@ -371,6 +385,9 @@ function paintSide(side, colours, step, alpha) {
 }
 
 const number = () => (sides.a.result?.steps ? state.step : null);
+
+/** Where the time line stands, in words. */
+const stepWords = () => (number() === 0 ? "before the first step" : `after step ${number()} of ${sides.a.result?.steps?.count ?? 0}`);
 
 /** A result with the points of the state, which are newer: until the fit is there. @param {Result} result @param {import("./state.js").GivenData} data @returns {Result} */
 function moving(result, data) {
@@ -391,15 +408,16 @@ function paintTime(colours) {
   byId("sweep").setAttribute("aria-pressed", String(isSweep));
   for (const id of ["first", "back", "play", "forward", "last"]) byId(id).toggleAttribute("disabled", isSweep || count === 0);
   slider.disabled = count === 0;
-  slider.max = String(count);
+  slider.max = String(isSweep || count === 0 ? count : count + 1);
   const place = isSweep ? COSTS.reduce((best, c, k) => (Math.abs(Math.log(c / (state.c ?? 1))) < Math.abs(Math.log(COSTS[best] / (state.c ?? 1))) ? k : best), 0) : (state.step ?? count);
-  slider.value = String(place);
+  slider.value = String(!isSweep && state.step === null ? count + 1 : place);
+  slider.setAttribute("aria-valuetext", isSweep ? `C = ${COSTS[place]}` : state.step === null ? "the fit" : `step ${place}`);
   slider.setAttribute("aria-label", isSweep ? "C" : "Step");
   const at = byId("at");
   const ready = isSweep && sweep?.key === sweepKey();
   if (isSweep && !ready) void fillSweep();
   at.textContent = isSweep ? `C = ${COSTS[place]}` : count === 0 ? "" : state.step === null ? `the fit: ${steps?.count ?? 0} steps` : `step ${place} of ${(steps?.count ?? 0) > count ? `the first ${count}` : count}`;
-  const curves = isSweep ? (ready && sweep ? curvesOfSweep(sweep.entries, colours) : []) : curvesOf(steps?.list ?? [], colours);
+  const curves = isSweep ? (ready && sweep ? curvesOfSweep(sweep.entries, colours) : []) : curvesOf(steps?.list ?? [], colours, (step) => (sides.a.result ? primalOf(state, sides.a.result, step) : null));
   drawCurves(/** @type {HTMLCanvasElement} */ (byId("curves")), curves, count, count === 0 ? null : place, colours);
   const legend = byId("legend");
   if (curves.length > 0) {
@@ -408,7 +426,7 @@ function paintTime(colours) {
       line.style.borderTopColor = curve.colour;
       line.style.borderTopStyle = curve.dash.length > 0 ? "dashed" : "solid";
       const certificate = !isSweep && state.step === null ? sides.a.result?.model.certificate : null;
-      const value = certificate?.[/** @type {"primal"} */ (curve.name)] ?? curve.values[Math.max(0, isSweep ? place : place - 1)];
+      const value = certificate?.[/** @type {"primal"} */ (curve.name)] ?? (isSweep || place > 0 ? curve.values[isSweep ? place : place - 1] : null);
       return el("span", { class: "key" }, line, `${curve.name} ${short(value)}${curve.log ? " (log)" : ""}`);
     }));
   } else {
@@ -419,38 +437,54 @@ function paintTime(colours) {
 function stepsReason() {
   const count = sides.a.result?.count ?? 0;
   if (count > MANY_POINTS) return `Steps are shown of at most ${MANY_POINTS} points.`;
-  if (state.method === "svm" && !["smo", "dual-ascent", "newton", "kernel-newton"].includes(state.solver ?? "")) return "This solver shows no steps: choose SMO or dual ascent.";
+  if (state.method === "svm" && !STEPPING.includes(state.solver ?? "")) return "This solver shows no steps: choose SMO or dual ascent.";
   if ((sides.a.result?.model.machines.length ?? 1) > 1) return "Steps are shown of two classes: choose a positive class.";
   if (["lda", "logistic", "mlp"].includes(state.method)) return "This method shows no steps.";
   return "";
 }
 
 let panelKey = "";
-/** @param {import("./palette.js").Palette} colours @param {import("./engine.js").Step|null} step @param {number} at @param {Float64Array|null} alpha */
-function paintPanel(colours, step, at, alpha) {
+/** @param {import("./palette.js").Palette} colours @param {import("./engine.js").Step|null} step @param {Result|null} seen */
+function paintPanel(colours, step, seen) {
   const result = /** @type {Result} */ (sides.a.result);
   const panel = byId("panel");
+  const at = number();
+  const tabs = /** @type {State["tab"][]} */ (["why", "alpha", "numbers", "lift"]).filter((name) => !state.hide.includes(name));
+  const shown = tabs.includes(state.tab) ? state.tab : tabs[0];
+  const aside = /** @type {HTMLElement} */ (panel.parentElement);
+  aside.hidden = shown === undefined;
+  if (shown === undefined) return;
   for (const tab of document.querySelectorAll("#tabs button")) {
-    const isOn = /** @type {HTMLElement} */ (tab).dataset.tab === state.tab;
+    const isOn = /** @type {HTMLElement} */ (tab).dataset.tab === shown;
     tab.setAttribute("aria-selected", String(isOn));
     /** @type {HTMLElement} */ (tab).tabIndex = isOn ? 0 : -1;
     /** @type {HTMLElement} */ (tab).hidden = state.hide.includes(/** @type {HTMLElement} */ (tab).dataset.tab ?? "");
   }
-  panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
+  panel.setAttribute("aria-labelledby", `tab-${shown}`);
   // What the panel shows: it is made anew when that has changed, and not at each move of the pointer.
   if (blank) {
     panelKey = "";
     panel.replaceChildren(el("p", { class: "verdict bad", id: "blank" }, el("strong", {}, "No model"), blank));
     return;
   }
-  const key = JSON.stringify([state, result.key, result.grid?.columns, look.selected, at, isDark, result.steps?.count, sides.b.result?.key, result.model.stop, panel.clientWidth]);
+  const key = JSON.stringify([state, result.key, result.grid?.columns, look.selected, at, sides.a.at, seen !== null, isDark, result.steps?.count, sides.b.result?.key, result.model.stop, panel.clientWidth]);
   if (key === panelKey) return;
   panelKey = key;
-  if (state.tab === "why") showWhy(panel, state, result, { selected: look.selected, step, number: at, palette: colours, other: state.compare ? sides.b.result : null });
-  else if (state.tab === "alpha") {
-    showAlpha(panel, state, result, { alpha, selected: look.selected, hover: (row) => hoverRow(row), select: (row) => selectRow(row) });
-  } else if (state.tab === "numbers") void showNumbers(panel, state, isUntouched(), (name) => change((current) => ({ ...opened(current, name, presets), tab: "numbers" })));
-  else showLift(panel, state, result, colours);
+  if (shown === "why") {
+    const objectives = seen && at !== null ? objectivesAfter(state, result, seen, at) : null;
+    showWhy(panel, state, result, { selected: look.selected, step, number: at, seen, objectives, palette: colours, other: state.compare ? sides.b.result : null });
+  } else if (shown === "alpha") {
+    const hasAlpha = at === null || !steplessAlpha(result);
+    if (hasAlpha) showAlpha(panel, state, seen ?? result, { isStep: seen !== null, selected: look.selected, hover: (row) => hoverRow(row), select: (row) => selectRow(row) });
+    else panel.replaceChildren(el("p", {}, "This solver moves w itself: it has no α until the fit."));
+  } else if (shown === "numbers") void showNumbers(panel, state, isUntouched(), (name) => change((current) => ({ ...opened(current, name, presets), tab: "numbers" })));
+  else showLift(panel, state, seen ?? result, colours);
+}
+
+/** Whether the steps of a result are of w, without any α. @param {Result} result */
+function steplessAlpha(result) {
+  const first = result.steps?.list[0];
+  return first?.step === "sample" || (first?.step === "newton" && first.coefficients.length === 0);
 }
 
 /** Whether a worked example is as the books have it. */
@@ -472,14 +506,18 @@ function selectRow(row) {
   render();
 }
 
-/** @param {Result} result @param {number} milliseconds */
-function paintFacts(result, milliseconds) {
-  const { model } = result;
+/** @param {Result} result @param {Result|null} seen @param {number} milliseconds */
+function paintFacts(result, seen, milliseconds) {
+  const { model } = seen ?? result;
   const counts = model.machines.length === 1 ? model.machines[0].counts : null;
   const parts = /** @type {[string, string][]} */ ([["points", String(result.count)]]);
   if (counts) parts.push(["support vectors", `${counts.support}: ${counts.on_margin} on the margin, ${counts.inside} inside, ${counts.misclassified} wrong`]);
+  if (seen) {
+    parts.push(["shown", stepWords()]);
+    if (!steplessAlpha(result)) parts.push(["points with α > 0", String(seen.alpha.reduce((count, value) => count + (value > 0 ? 1 : 0), 0))]);
+  }
   parts.push(["errors", String(model.training_errors)]);
-  if (model.machines.length === 1 && model.machines[0].margin !== null) parts.push(["margin", short(model.machines[0].margin)]);
+  if (hasMargin(state.method) && model.machines.length === 1 && model.machines[0].margin !== null) parts.push(["margin", short(model.machines[0].margin)]);
   if (model.certificate) parts.push(["relative gap", short(model.certificate.relative_gap)]);
   parts.push(["fit and picture", `${result.milliseconds.toFixed(0)} ms`], ["drawn in", `${milliseconds.toFixed(0)} ms`]);
   byId("facts").replaceChildren(...parts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, value))));
@@ -489,9 +527,10 @@ function paintFacts(result, milliseconds) {
 function summarise(result) {
   const { model } = result;
   const counts = model.machines.length === 1 ? model.machines[0].counts : null;
+  const end = number() !== null ? `${stepWords()}.` : model.converged ? "solved." : `not finished: ${model.stop}.`;
   const words = `${METHODS[state.method]}, ${model.kernel}: ${result.count} points of ${result.labels.length} classes, ` +
     (counts ? `${counts.support} support vectors, ` : "") + `${model.training_errors} predicted wrongly, ` +
-    (model.machines[0]?.margin ? `margin ${short(model.machines[0].margin)}, ` : "") + (model.converged ? "solved." : `not finished: ${model.stop}.`);
+    (hasMargin(state.method) && model.machines[0]?.margin ? `margin ${short(model.machines[0].margin)}, ` : "") + end;
   const summary = byId("summary");
   if (summary.textContent !== words) summary.textContent = words;
 }
@@ -543,7 +582,7 @@ function readout(row, place) {
     byId("readout").textContent = "";
     return;
   }
-  const value = valueAt(sides.a.frame && state.step !== null ? { ...result, grid: sides.a.frame.grid, values: sides.a.frame.values } : result, place);
+  const value = valueAt(shownStep() ?? result, place);
   const other = state.compare && sides.b.result ? valueAt(sides.b.result, place) : null;
   const words = [`${result.names[0]} = ${place[0].toFixed(3)}`, `${result.names[1]} = ${place[1].toFixed(3)}`];
   if (value !== null) words.push(`f = ${value.toFixed(3)}${other !== null ? ` and ${other.toFixed(3)}` : ""}`);
@@ -677,19 +716,19 @@ byId("play").addEventListener("click", play);
 byId("forward").addEventListener("click", () => stepBy(1));
 byId("last").addEventListener("click", () => goTo(null));
 byId("sweep").addEventListener("click", () => void toggleSweep());
-byId("step").addEventListener("input", () => {
-  const value = Number(/** @type {HTMLInputElement} */ (byId("step")).value);
-  if (mode === "sweep") change((current) => ({ ...current, c: COSTS[value] }), "C");
-  else goTo(value);
-});
+byId("step").addEventListener("input", () => slideTo(Number(/** @type {HTMLInputElement} */ (byId("step")).value)));
+/** @param {number} place on the time line: a step, or a C of the sweep */
+function slideTo(place) {
+  if (mode === "sweep") change((current) => ({ ...current, c: COSTS[place] }), "C");
+  else goTo(place);
+}
 byId("curves").addEventListener("pointermove", (event) => event.buttons === 1 && scrub(event));
 byId("curves").addEventListener("pointerdown", scrub);
 function scrub(/** @type {PointerEvent} */ event) {
-  const slider = /** @type {HTMLInputElement} */ (byId("step"));
   const box = byId("curves").getBoundingClientRect();
-  const value = Math.round(((event.clientX - box.left) / box.width) * Number(slider.max));
-  slider.value = String(value);
-  slider.dispatchEvent(new Event("input"));
+  const part = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+  const count = mode === "sweep" ? COSTS.length - 1 : (sides.a.result?.steps?.list.length ?? 0);
+  if (count > 0) slideTo(Math.round(part * count));
 }
 for (const tab of document.querySelectorAll("#tabs button")) {
   const choose = (/** @type {Element} */ one) => change((current) => ({ ...current, tab: /** @type {State["tab"]} */ (/** @type {HTMLElement} */ (one).dataset.tab) }), "tab");
@@ -730,6 +769,10 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) =>
   render();
 });
 makeExports(() => state, say);
+listenToSheets(() => {
+  panelKey = "";
+  render();
+});
 
 /** @param {string} hash */
 function openHash(hash) {

@@ -1,17 +1,19 @@
 // Colours after Okabe and Ito, which people of all colour vision tell apart, and a shape for each class, so that colour is never alone.
 
-/** @typedef {{paper: string, ink: string, soft: string, faint: string, accent: string, classes: string[], tint: [number, number, number][]}} Palette */
+/** @typedef {{paper: string, ink: string, soft: string, faint: string, accent: string, blue: string, orange: string, classes: string[], tint: [number, number, number][]}} Palette */
 
-const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9"];
-const DARK = ["#56b4e9", "#f0894a", "#2cc295", "#e29ac0", "#e6c34f", "#9bd0f5"];
+/** In the order of the plotting crate, so that an exported picture has the colours of the screen. */
+const LIGHT = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#b8860b", "#56b4e9"];
+const DARK = ["#f0894a", "#56b4e9", "#2cc295", "#e29ac0", "#e6c34f", "#9bd0f5"];
 
 /** @param {boolean} isDark @returns {Palette} */
 export function palette(isDark) {
   const classes = isDark ? DARK : LIGHT;
   const tint = classes.map((colour) => /** @type {[number, number, number]} */ ([1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16))));
+  const [orange, blue] = classes;
   return isDark
-    ? { paper: "#14171c", ink: "#e8eaed", soft: "#a2a9b4", faint: "#343a44", accent: "#e6c34f", classes, tint }
-    : { paper: "#ffffff", ink: "#1b1f24", soft: "#5a6370", faint: "#dfe3e8", accent: "#8a5a00", classes, tint };
+    ? { paper: "#14171c", ink: "#e8eaed", soft: "#a2a9b4", faint: "#343a44", accent: "#e6c34f", blue, orange, classes, tint }
+    : { paper: "#ffffff", ink: "#1b1f24", soft: "#5a6370", faint: "#dfe3e8", accent: "#8a5a00", blue, orange, classes, tint };
 }
 
 export const SHAPES = ["circle", "square", "triangle", "diamond", "cross", "hexagon"];

@@ -8,7 +8,7 @@ import { marker } from "./palette.js";
  * @typedef {import("./state.js").State} State
  * @typedef {import("./palette.js").Palette} Palette
  * @typedef {{hover: number|null, selected: number|null, crosshair: [number, number]|null, ringed: number[], stale: boolean,
- *   ghost: Line[]|null, alpha: Float64Array|number[]|null, linear: boolean, brush: [number, number, number]|null, compact: boolean}} Marks
+ *   ghost: Line[]|null, linear: boolean, brush: [number, number, number]|null, compact: boolean}} Marks
  * @typedef {{width: number, height: number, x: [number, number], y: [number, number]}} Frame
  */
 
@@ -283,8 +283,7 @@ function points(context, state, result, marks, palette, frame) {
       }
       context.stroke();
     }
-    if (state.show.rings && !marks.alpha) ring(context, result.kind[row], x, y, r, palette, many);
-    else if (marks.alpha && marks.alpha[row] > 0) ring(context, 1, x, y, r, palette, many);
+    if (state.show.rings) ring(context, result.kind[row], x, y, r, palette, many);
   }
   const halo = (/** @type {number} */ row, /** @type {number} */ size, /** @type {string} */ colour, /** @type {number} */ wide) => {
     if (row < 0 || row >= result.count) return;

@@ -42,6 +42,102 @@ export function after(steps, count, rows) {
   return { frame: { coefficients: weights ? [] : list, bias, weights }, alpha: coefficients.map(Math.abs) };
 }
 
+/**
+ * The weights of a step of a linear machine: those that the solver shows, or Σ c x.
+ * @param {StepFrame} frame @param {Result} result @returns {[number, number]}
+ */
+function weightsOf({ coefficients, weights }, result) {
+  if (weights) return weights;
+  const sum = /** @type {[number, number]} */ ([0, 0]);
+  for (const [row, c] of coefficients) {
+    sum[0] += c * result.xy[2 * row];
+    sum[1] += c * result.xy[2 * row + 1];
+  }
+  return sum;
+}
+
+/**
+ * A result as it is after a step: its decision values, α, slacks and kinds; of a linear machine the weights too. The certificate is of the fit
+ * alone, so a step has none.
+ * @param {Result} result @param {Result} found the answer to the step's frame @param {number} number @param {boolean} isLinear @returns {Result}
+ */
+export function resultAfter(result, found, number, isLinear) {
+  const { frame } = after(result.steps?.list ?? [], number, result.count);
+  const weights = isLinear ? weightsOf(frame, result) : null;
+  const length = weights ? Math.hypot(...weights) : 0;
+  const errors = found.wrong.reduce((sum, wrong) => sum + wrong, 0);
+  const [machine] = result.model.machines;
+  return {
+    ...result, grid: found.grid, values: found.values, regions: found.regions, alpha: found.alpha, f: found.f, slack: found.slack, kind: found.kind,
+    wrong: found.wrong, predicted: found.predicted, hulls: null, conic: null,
+    model: {
+      ...result.model, certificate: null, training_errors: errors,
+      machines: [{ ...machine, weights, bias: frame.bias, margin: length > 0 ? 1 / length : null, slack_sum: found.slack.reduce((sum, xi) => sum + xi, 0), counts: null }],
+    },
+  };
+}
+
+/**
+ * The objectives after a step, where they are known, and the largest violation that is left.
+ * @param {import("./state.js").State} state @param {Result} result @param {Result} seen the result after the step @param {number} number
+ */
+export function objectivesAfter(state, result, seen, number) {
+  const list = result.steps?.list ?? [];
+  const [step, next] = [list[number - 1], list[number]];
+  const violation = /** @type {number|null} */ (next?.violation ?? null);
+  if (state.method !== "svm" || state.c === null) return { primal: null, dual: step?.dual ?? null, gap: step?.gap ?? null, violation };
+  const { frame } = after(list, number, result.count);
+  const folded = state.bias === "folded" ? frame.bias : 0;
+  // Σ c (f − b) is ‖w‖²; with a folded b the kernel has it already.
+  const square = frame.weights
+    ? frame.weights[0] ** 2 + frame.weights[1] ** 2 + folded ** 2
+    : frame.coefficients.reduce((sum, [row, c]) => sum + c * (seen.f[row] - frame.bias), 0);
+  const loss = seen.slack.reduce((sum, xi) => sum + (state.loss === "squared" ? xi * xi : xi), 0);
+  const primal = step?.primal ?? square / 2 + state.c * loss;
+  const dual = step ? (step.dual ?? null) : 0;
+  return { primal, dual, gap: step?.gap ?? (dual === null ? null : primal - dual), violation };
+}
+
+/** The primal objectives of steps that show w alone, which are asked for at every picture. @type {WeakMap<Step, number>} */
+const primals = new WeakMap();
+
+/** The primal objective of a step that shows w alone, with hinge loss. @param {import("./state.js").State} state @param {Result} result @param {Step} step @returns {number|null} */
+export function primalOf(state, result, step) {
+  const known = primals.get(step);
+  if (known !== undefined) return known;
+  if (state.c === null) return null;
+  const [a, b] = step.weights;
+  let loss = 0;
+  for (let row = 0; row < result.count; row++) {
+    const sign = result.labels[result.classes[row]] === result.model.labels[1] ? 1 : -1;
+    loss += Math.max(0, 1 - sign * (a * result.xy[2 * row] + b * result.xy[2 * row + 1] + step.bias));
+  }
+  const folded = state.bias === "folded" ? step.bias : 0;
+  const found = (a * a + b * b + folded * folded) / 2 + state.c * loss;
+  primals.set(step, found);
+  return found;
+}
+
+/** The boundary of weights within a view, as a line to draw. @param {[number, number]} weights @param {number} bias @param {{x: [number, number], y: [number, number]}} view @returns {import("./engine.js").Line[]} */
+function boundary([a, b], bias, { x, y }) {
+  const places = /** @type {[number, number][]} */ ([]);
+  const add = (/** @type {number} */ px, /** @type {number} */ py) => {
+    const inside = px >= x[0] && px <= x[1] && py >= y[0] && py <= y[1];
+    if (inside && !places.some(([qx, qy]) => qx === px && qy === py)) places.push([px, py]);
+  };
+  if (b !== 0) for (const px of x) add(px, -(a * px + bias) / b);
+  if (a !== 0) for (const py of y) add(-(b * py + bias) / a, py);
+  return places.length >= 2 ? [{ level: 0, points: places.slice(0, 2) }] : [];
+}
+
+/** The boundary before a step of a linear machine whose steps turn it as a whole. @param {Result} result @param {number} number @returns {import("./engine.js").Line[]|null} */
+export function boundaryBefore(result, number) {
+  const list = result.steps?.list ?? [];
+  if (number < 2 || !["mistake", "newton", "sample"].includes(list[number - 1]?.step)) return null;
+  const { frame } = after(list, number - 1, result.count);
+  return boundary(weightsOf(frame, result), frame.bias, result.view);
+}
+
 /** The rows that a step is about. @param {Step} step @returns {number[]} */
 export function rowsOf(step) {
   switch (step.step) {
@@ -71,8 +167,8 @@ function isOnLine(step) {
   return Math.abs(sum(step.before) - sum(step.after)) <= 1e-9 * (1 + Math.abs(step.before[0]) + Math.abs(step.before[1]) + Math.abs(step.after[0]));
 }
 
-/** A step in words. @param {Step} step @param {number} number @param {number|null} radius R², and the margin, for the perceptron's bound @returns {string[]} */
-export function words(step, number, radius) {
+/** A step in words. @param {Step} step @param {number} number @param {Result} result @returns {string[]} */
+export function words(step, number, result) {
   switch (step.step) {
     case "pair": {
       if (step.i === step.j) return [`Step ${number} moves α of point ${step.i + 1} alone, from ${short(step.before[0])} to ${short(step.after[0])}.`];
@@ -80,12 +176,12 @@ export function words(step, number, radius) {
       const side = step.high !== null && step.taken >= step.high ? "H" : "L";
       if (!isOnLine(step)) {
         return [
-          `Step ${number} moves the pair that violates most: points ${step.i + 1} and ${step.j + 1}. Without a free offset no sum is fixed, so both move within the rectangle of their bounds.`,
+          `Step ${number} moves α of points ${step.i + 1} and ${step.j + 1}. Without a free offset no sum is fixed, so both move within the rectangle of their bounds, and this pair gains most.`,
           `The dual objective rises by ${short(step.gain)} to ${short(step.dual)}. The gap is ${short(step.gap)}.`,
         ];
       }
       return [
-        `Step ${number} moves the pair that violates most: points ${step.i + 1} and ${step.j + 1}. Their sum y·α stays as it is.`,
+        `Step ${number} moves α of two points. Point ${step.i + 1} violates its condition most, and with point ${step.j + 1} beside it the step would gain most. Their sum y·α stays as it is.`,
         `α of point ${step.j + 1} may lie between L = ${short(step.low)} and H = ${bound(step.high)}. Without these bounds the objective would be largest at ${bound(step.wanted)}` +
           (cut ? `, so it is cut at ${side} = ${short(step.taken)}.` : ", which is inside: nothing is cut."),
         `The dual objective rises by ${short(step.gain)} to ${short(step.dual)}. The gap is ${short(step.gap)}.`,
@@ -102,25 +198,45 @@ export function words(step, number, radius) {
     case "mistake": return [
       `Mistake ${step.mistakes}: point ${step.row + 1} has f = ${short(step.value)} and y = ${step.sign > 0 ? "+1" : "−1"}, so it is on the wrong side.`,
       `y·x is added to w, which turns the line towards it. This point was added ${step.times} ${step.times === 1 ? "time" : "times"} so far.`,
-      radius === null ? "" : `On points that a line separates, mistakes never exceed (R/margin)² = ${short(radius)}.`,
-    ].filter(Boolean);
+      bounded(step.mistakes, result),
+    ];
     case "newton": return [
       `Newton step ${step.iteration}: ${step.active.length} points shape the quadratic model; ${short(100 * step.length)} % of the full step is taken.`,
-      `The primal objective is ${short(step.primal)}.`,
+      `The primal objective is ${short(step.primal)}. The dotted line is the boundary before this step.`,
     ];
+    case "sample": {
+      const count = step.violating.length;
+      const many = step.rows.length > 8 ? `${step.rows.length} points` : `points ${step.rows.map((/** @type {number} */ row) => row + 1).join(", ")}`;
+      return [
+        `Step ${number} looks at ${many} of a shuffled order. ${count === 0 ? "None has" : count === 1 ? "One has" : `${count} have`} slack, and ${count === 1 ? "its" : "their"} y·x ${count === 0 ? "would be" : "is"} added to w.`,
+        `The step length is ${short(step.rate)}: it shrinks with each step, so that w comes to rest. The dotted line is the boundary before this step.`,
+      ];
+    }
     default: return [`Step ${number}.`];
   }
 }
 
+/** Mistakes against the most that there can be. @param {number} mistakes @param {Result} result */
+function bounded(mistakes, result) {
+  const { mistakes: most, model } = result;
+  if (most) {
+    return `${mistakes} of at most ${short(most.most)} mistakes: (R/margin)² with R = ${short(most.radius)}, the length of the longest (x, 1), and the widest margin ${short(most.margin)}.`;
+  }
+  return model.converged ? "" : "There is no bound on the mistakes: the perceptron has not come to rest, as if nothing separated these classes.";
+}
+
 /**
  * The square of two α: the box, the line on which the pair may move, L and H, the place that was wanted and the one that was taken.
- * @param {CanvasRenderingContext2D} context @param {Step} step @param {Palette} palette @param {number} width @param {number} height
+ * Of a coordinate its interval, of a mistake how it turns w.
+ * @param {CanvasRenderingContext2D} context @param {Step} step @param {{result: Result, number: number}} more @param {Palette} palette
+ * @param {number} width @param {number} height
  */
-export function square(context, step, palette, width, height) {
+export function square(context, step, more, palette, width, height) {
   context.clearRect(0, 0, width, height);
   context.font = "12px Playground, system-ui, sans-serif";
   context.textBaseline = "middle";
   if (step.step === "coordinate") return interval(context, step, palette, width, height);
+  if (step.step === "mistake") return turn(context, step, more, palette, width, height);
   if (step.step !== "pair" || step.i === step.j) return;
   const [left, top, size] = [44, 16, Math.min(width - 64, height - 56)];
   const finite = step.upper.map((/** @type {number|null} */ u) => u ?? 1.3 * Math.max(step.before[0], step.before[1], step.after[0], step.after[1], 1e-9));
@@ -152,11 +268,11 @@ export function square(context, step, palette, width, height) {
     context.beginPath();
     context.moveTo(px(step.before[0]), py(step.before[1]));
     context.lineTo(px(step.after[0]), py(step.after[1]));
-    context.strokeStyle = palette.classes[0];
+    context.strokeStyle = palette.blue;
     context.lineWidth = 3;
     context.stroke();
     dotAt(step.before[0], step.before[1], palette.soft, true);
-    dotAt(step.after[0], step.after[1], palette.classes[1], true);
+    dotAt(step.after[0], step.after[1], palette.orange, true);
     return;
   }
   // On the line y_i a_i + y_j a_j = const: a_i as a function of a_j.
@@ -179,14 +295,14 @@ export function square(context, step, palette, width, height) {
   context.rect(0, 0, width, top + size + 8);
   context.clip();
   line(step.low - reach, high + reach, 1, palette.faint, [4, 4]);
-  line(step.low, high, 4, palette.classes[0], []);
+  line(step.low, high, 4, palette.blue, []);
   const wanted = step.wanted ?? high + reach;
   const shown = Math.min(high + reach, Math.max(step.low - reach, wanted));
   if (Math.abs(shown - step.taken) > 1e-12) line(step.taken, shown, 1.6, palette.accent, [3, 3]);
   const dot = (/** @type {number} */ aj, /** @type {string} */ colour, /** @type {boolean} */ filled) => dotAt(first(aj), aj, colour, filled);
   dot(shown, palette.accent, false);
   dot(step.before[1], palette.soft, true);
-  dot(step.taken, palette.classes[1], true);
+  dot(step.taken, palette.orange, true);
   context.restore();
   context.fillStyle = palette.ink;
   context.font = "600 12px Playground, system-ui, sans-serif";
@@ -195,20 +311,55 @@ export function square(context, step, palette, width, height) {
   }
 }
 
+/**
+ * How a mistake turns w: w before, y·x at its end, and w after, from one origin.
+ * @param {CanvasRenderingContext2D} context @param {Step} step @param {{result: Result, number: number}} more @param {Palette} palette
+ * @param {number} width @param {number} height
+ */
+function turn(context, step, { result, number }, palette, width, height) {
+  const before = weightsOf(after(result.steps?.list ?? [], number - 1, result.count).frame, result);
+  const added = [step.sign * result.xy[2 * step.row], step.sign * result.xy[2 * step.row + 1]];
+  const ends = [[0, 0], before, [before[0] + added[0], before[1] + added[1]]];
+  const side = (/** @type {number} */ k) => [Math.min(...ends.map((end) => end[k])), Math.max(...ends.map((end) => end[k]))];
+  const [[x0, x1], [y0, y1]] = [side(0), side(1)];
+  const scale = Math.min((width - 120) / (x1 - x0 || 1), (height - 56) / (y1 - y0 || 1));
+  const at = (/** @type {number[]} */ [x, y]) => [width / 2 + scale * (x - (x0 + x1) / 2), height / 2 - scale * (y - (y0 + y1) / 2)];
+  const arrow = (/** @type {number[]} */ from, /** @type {number[]} */ to, /** @type {string} */ colour, /** @type {string} */ name) => {
+    const [[ax, ay], [bx, by]] = [at(from), at(to)];
+    const angle = Math.atan2(by - ay, bx - ax);
+    context.strokeStyle = context.fillStyle = colour;
+    context.lineWidth = 2.4;
+    context.beginPath();
+    context.moveTo(ax, ay);
+    context.lineTo(bx, by);
+    for (const turn of [2.6, -2.6]) {
+      context.moveTo(bx, by);
+      context.lineTo(bx + 9 * Math.cos(angle + turn), by + 9 * Math.sin(angle + turn));
+    }
+    context.stroke();
+    const wide = context.measureText(name).width;
+    const [mx, my] = [(ax + bx) / 2 - 14 * Math.sin(angle), (ay + by) / 2 + 14 * Math.cos(angle)];
+    context.fillText(name, Math.max(2, Math.min(width - wide - 2, Math.sin(angle) > 0 ? mx - wide : mx)), my);
+  };
+  if (before.some((value) => value !== 0)) arrow(ends[0], ends[1], palette.soft, "w before");
+  arrow(ends[1], ends[2], palette.accent, "y·x");
+  if (before.some((value) => value !== 0)) arrow(ends[0], ends[2], palette.orange, "w after");
+}
+
 /** @param {CanvasRenderingContext2D} context @param {Step} step @param {Palette} palette @param {number} width @param {number} height */
 function interval(context, step, palette, width, height) {
   const high = step.high ?? 1.3 * Math.max(step.before, step.taken, step.wanted, 1e-9);
   const at = (/** @type {number} */ a) => 60 + ((a - step.low) / (high - step.low)) * (width - 120);
   const y = height / 2;
   context.lineWidth = 4;
-  context.strokeStyle = palette.classes[0];
+  context.strokeStyle = palette.blue;
   context.beginPath();
   context.moveTo(at(step.low), y);
   context.lineTo(at(high), y);
   context.stroke();
   const places = /** @type {[number, string, string][]} */ ([
     [Math.min(high + 0.25 * (high - step.low), Math.max(step.low - 0.25 * (high - step.low), step.wanted)), palette.accent, "wanted"],
-    [step.before, palette.soft, "before"], [step.taken, palette.classes[1], "after"]]);
+    [step.before, palette.soft, "before"], [step.taken, palette.orange, "after"]]);
   for (const [value, colour, name] of places) {
     context.beginPath();
     context.arc(at(value), y, 6, 0, 2 * Math.PI);

@@ -9,18 +9,21 @@ import { fitted } from "./dom.js";
  * @typedef {{name: string, values: (number|null)[], log: boolean, colour: string, dash: number[]}} Curve
  */
 
-/** @param {Step[]} steps @param {Palette} palette @returns {Curve[]} */
-export function curvesOf(steps, palette) {
+/** @param {Step[]} steps @param {Palette} palette @param {(step: Step) => number|null} primalOf of a step that shows w alone @returns {Curve[]} */
+export function curvesOf(steps, palette, primalOf) {
   const kind = steps[0]?.step;
   const curve = (/** @type {string} */ name, /** @type {boolean} */ log, /** @type {string} */ colour, /** @type {number[]} */ dash, /** @type {(step: Step) => number|null|undefined} */ of) =>
     ({ name, log, colour, dash, values: steps.map((step) => of(step) ?? null) });
+  // A step tells the violation that it found, which is what the step before has left.
+  const left = { ...curve("violation", true, palette.accent, [2, 3], () => null), values: steps.map((_, k) => /** @type {number|null} */ (steps[k + 1]?.violation ?? null)) };
   switch (kind) {
     case "pair": return [
-      curve("primal", false, palette.classes[1], [], (step) => step.dual + step.gap), curve("dual", false, palette.classes[0], [], (step) => step.dual),
-      curve("gap", true, palette.soft, [5, 3], (step) => step.gap), curve("violation", true, palette.accent, [2, 3], (step) => step.violation)];
-    case "coordinate": return [curve("dual", false, palette.classes[0], [], (step) => step.dual), curve("gain", true, palette.soft, [5, 3], (step) => step.gain)];
-    case "mistake": return [curve("mistakes", false, palette.classes[1], [], (step) => step.mistakes)];
-    case "newton": return [curve("primal", false, palette.classes[1], [], (step) => step.primal), curve("violation", true, palette.accent, [2, 3], (step) => step.violation)];
+      curve("primal", false, palette.orange, [], (step) => step.dual + step.gap), curve("dual", false, palette.blue, [], (step) => step.dual),
+      curve("gap", true, palette.soft, [5, 3], (step) => step.gap), left];
+    case "coordinate": return [curve("dual", false, palette.blue, [], (step) => step.dual), curve("gain", true, palette.soft, [5, 3], (step) => step.gain)];
+    case "mistake": return [curve("mistakes", false, palette.orange, [], (step) => step.mistakes)];
+    case "newton": return [curve("primal", false, palette.orange, [], (step) => step.primal), left];
+    case "sample": return [curve("primal", true, palette.orange, [], primalOf), curve("step length", true, palette.soft, [5, 3], (step) => step.rate)];
     default: return [];
   }
 }
@@ -28,8 +31,8 @@ export function curvesOf(steps, palette) {
 /** @param {SweepEntry[]} sweep @param {Palette} palette @returns {Curve[]} */
 export function curvesOfSweep(sweep, palette) {
   return [
-    { name: "margin", log: true, colour: palette.classes[0], dash: [], values: sweep.map((entry) => entry.margin) },
-    { name: "sum of slacks", log: true, colour: palette.classes[1], dash: [], values: sweep.map((entry) => entry.slack_sum) },
+    { name: "margin", log: true, colour: palette.blue, dash: [], values: sweep.map((entry) => entry.margin) },
+    { name: "sum of slacks", log: true, colour: palette.orange, dash: [], values: sweep.map((entry) => entry.slack_sum) },
     { name: "support vectors", log: false, colour: palette.soft, dash: [5, 3], values: sweep.map((entry) => entry.support) },
   ];
 }

@@ -2,7 +2,8 @@
 
 import { el, fitted } from "./dom.js";
 import { signOf } from "./plane.js";
-import { rowsOf, short, square, words } from "./steps.js";
+import { isLinear } from "./state.js";
+import { objectivesAfter, short, square, words } from "./steps.js";
 
 /**
  * @typedef {import("./engine.js").Result} Result
@@ -17,6 +18,9 @@ export function facts(pairs) {
   for (const [name, value] of pairs) list.append(el("dt", {}, name), el("dd", {}, value));
   return list;
 }
+
+/** Solvers whose iterations are sweeps over all points. */
+const BY_SWEEPS = ["dual-ascent", "perceptron", "kernel-perceptron", "sgd"];
 
 /** How good the model is, in words. @param {Result} result */
 export function verdict(result) {
@@ -38,23 +42,34 @@ export function verdict(result) {
   return box;
 }
 
-/** @param {HTMLElement} panel @param {State} state @param {Result} result @param {{selected: number|null, step: Step|null, number: number, palette: Palette, other: Result|null}} more */
+/**
+ * @param {HTMLElement} panel @param {State} state @param {Result} result of the fit
+ * @param {{selected: number|null, step: Step|null, number: number|null, seen: Result|null, objectives: ReturnType<typeof objectivesAfter>|null,
+ *   palette: Palette, other: Result|null}} more `seen`: the result after the step that is shown
+ */
 export function showWhy(panel, state, result, more) {
   const parts = /** @type {Node[]} */ ([]);
   const { model } = result;
   if (more.step) {
     parts.push(el("h3", {}, `Why step ${more.number}?`));
-    if ((more.step.step === "pair" && more.step.i !== more.step.j) || more.step.step === "coordinate") {
+    const height = picture(more.step, state);
+    if (height) {
       const canvas = el("canvas", { id: "square", "aria-hidden": "true" });
-      canvas.style.height = more.step.step === "pair" ? "296px" : "96px";
+      canvas.style.height = height;
       parts.push(canvas);
     }
-    for (const line of words(more.step, more.number, bound(result))) parts.push(el("p", {}, line));
+    for (const line of words(more.step, more.number ?? 0, result)) if (line) parts.push(el("p", {}, line));
     if (more.step.step === "pair") {
       parts.push(el("p", { class: "hint" }, "Grey: before. Orange: after. Hollow: where it wanted to go. Blue: the segment from L to H."));
     }
   }
-  if (more.selected !== null && more.selected < result.count) parts.push(...point(result, more.selected));
+  if (more.selected !== null && more.selected < result.count) parts.push(...point(more.seen ?? result, more.selected));
+  if (more.number !== null) {
+    if (more.seen && more.objectives) parts.push(...afterStep(state, more.seen, more.objectives, more.number));
+    parts.push(el("h3", {}, `The fit, after all ${result.steps?.count ?? 0} steps`), verdict(result));
+    show(panel, parts, more, result);
+    return;
+  }
   parts.push(el("h3", {}, "How good is it?"), verdict(result));
   if (model.certificate) {
     const found = model.certificate;
@@ -65,21 +80,40 @@ export function showWhy(panel, state, result, more) {
   if (more.other) parts.push(...comparison(result, more.other));
   if (result.conic) parts.push(...conic(result.conic));
   if (state.show.hulls && result.hulls) parts.push(...hulls(result, result.hulls));
+  show(panel, parts, more, result);
+}
+
+/** @param {HTMLElement} panel @param {Node[]} parts @param {{step: Step|null, number: number|null, palette: Palette}} more @param {Result} result */
+function show(panel, parts, { step, number, palette }, result) {
   panel.replaceChildren(...parts);
   const canvas = /** @type {HTMLCanvasElement|null} */ (panel.querySelector("#square"));
-  if (canvas && more.step) {
+  if (canvas && step) {
     const { context, width, height } = fitted(canvas);
-    square(context, more.step, more.palette, width, height);
+    square(context, step, { result, number: number ?? 0 }, palette, width, height);
   }
 }
 
-/** (R/margin)², the most mistakes of a perceptron, where the margin is known. @param {Result} result */
-function bound(result) {
-  const found = result.model.machines[0]?.margin ?? null;
-  if (found === null || result.model.training_errors > 0) return null;
-  let square = 0;
-  for (let row = 0; row < result.count; row++) square = Math.max(square, result.xy[2 * row] ** 2 + result.xy[2 * row + 1] ** 2 + 1);
-  return square / found ** 2;
+/** The height of the picture of a step; none where it has none. @param {Step} step @param {State} state */
+function picture(step, state) {
+  if (step.step === "pair") return step.i === step.j ? "" : "296px";
+  if (step.step === "coordinate") return "96px";
+  return step.step === "mistake" && isLinear(state, state.method) ? "168px" : "";
+}
+
+/** What is known after a step. @param {State} state @param {Result} seen @param {ReturnType<typeof objectivesAfter>} objectives @param {number} number */
+function afterStep(state, seen, objectives, number) {
+  const pairs = /** @type {[string, string][]} */ ([]);
+  const add = (/** @type {string} */ name, /** @type {number|null} */ value) => value !== null && pairs.push([name, short(value)]);
+  add("primal objective", objectives.primal);
+  add("dual objective", objectives.dual);
+  add("gap", objectives.gap);
+  add("largest violation left", objectives.violation);
+  const [own] = seen.model.machines;
+  own.weights?.forEach((weight, k) => add(`w${"₁₂"[k]}  (${seen.names[k]})`, weight));
+  add("b", own.bias);
+  if (state.method === "svm") add("margin 1/‖w‖", own.margin);
+  add("predicted wrongly", seen.model.training_errors);
+  return [el("h3", {}, number === 0 ? "Before the first step" : `After step ${number}`), facts(pairs)];
 }
 
 /** @param {State} state @param {Result} result */
@@ -95,7 +129,8 @@ function machine(state, result) {
   if (own.margin !== null && own.slack_sum !== null && state.method === "svm" && state.loss === "hinge" && state.c !== null && state.bias === "explicit") {
     pairs.push(["½‖w‖² + C Σξ", `${short(0.5 / own.margin ** 2)} + ${short(state.c * own.slack_sum)}`]);
   }
-  pairs.push(["solver", `${result.model.solver}, ${result.model.iterations} steps`]);
+  const { solver, iterations } = result.model;
+  pairs.push(["solver", `${solver}, ${iterations} ${BY_SWEEPS.includes(solver) ? "sweeps" : "steps"}`]);
   return [el("h3", {}, `${own.positive} against ${own.negative ?? "the rest"}`), facts(pairs)];
 }
 
@@ -157,5 +192,3 @@ const ROLES = [
   "Inside the margin, on the right side: it pays with slack, and α = C.",
   "On the wrong side: its slack is above 1, and α = C.",
 ];
-
-export { rowsOf };

@@ -9,6 +9,7 @@ use crate::fit::{Fitted, Steps};
 use crate::grid::{self, Grid, Line, View};
 use crate::hulls::{self, Hulls};
 use crate::machine::{self, ModelNumbers};
+use crate::mistakes::{self, MistakeBound};
 use crate::packet::Parts;
 use crate::request::{PointsRequest, Request, Wanted};
 use crate::rows::{self, RowNumbers};
@@ -35,6 +36,7 @@ struct Head {
     grid: Option<GridHead>,
     conic: Option<ConicNumbers>,
     hulls: Option<Hulls>,
+    mistakes: Option<MistakeBound>,
     steps: Option<Steps>,
     sweep: Option<Vec<SweepEntry>>,
 }
@@ -78,6 +80,8 @@ impl Fitted {
         request.check()?;
         let view = grid::view(request, &self.data);
         let wants = |wanted: Wanted| request.want.contains(&wanted);
+        // Who asks for the frame of a step has the steps.
+        let shows_steps = wants(Wanted::Steps) && request.frame.is_none();
         let grid = match request.grid {
             Some(size) => Some(grid::grid(self, view, size, request.frame.as_ref(), workers, control)?),
             None => None,
@@ -93,12 +97,17 @@ impl Fitted {
             PointsRequest::Named { .. } => labels.classes().iter().map(|label| label.text().to_string()).collect(),
         };
         let rows = rows::numbers(self, workers)?;
+        let training_errors = rows.wrong.iter().filter(|wrong| **wrong != 0).count();
+        let rows = match &request.frame {
+            Some(frame) if self.only_machine().is_some() => rows::of_frame(self, frame, control)?,
+            _ => rows,
+        };
         Ok(Answer {
             head: Head {
                 view,
                 names: (0..2).map(|column| self.data.name(column)).collect(),
                 labels,
-                model: machine::numbers(self, rows.wrong.iter().filter(|wrong| **wrong != 0).count()),
+                model: machine::numbers(self, training_errors),
                 grid: grid.as_ref().map(|grid| GridHead {
                     columns: grid.columns,
                     rows: grid.rows,
@@ -106,10 +115,12 @@ impl Fitted {
                 }),
                 conic: conic::conic(self),
                 hulls: if wants(Wanted::Hulls) { hulls::hulls(self, control)? } else { None },
-                steps: self.steps.clone().filter(|_| wants(Wanted::Steps)),
-                sweep: match wants(Wanted::Sweep) {
-                    true => Some(sweep::sweep(self, &request.costs, view, workers, control)?),
-                    false => None,
+                mistakes: if shows_steps { mistakes::bound(self, workers, control)? } else { None },
+                steps: self.steps.clone().filter(|_| shows_steps),
+                sweep: if wants(Wanted::Sweep) {
+                    Some(sweep::sweep(self, &request.costs, view, workers, control)?)
+                } else {
+                    None
                 },
             },
             rows,

@@ -2,6 +2,7 @@
 
 use maxmargin::data::Label;
 use maxmargin::error::quoted;
+use maxmargin::solver::SolverKind;
 use maxmargin::{Bias, Dataset, Workers};
 use maxmargin_plot::{Format, PlotOptions, decision_plot};
 use serde::Deserialize;
@@ -143,8 +144,13 @@ fn command(model: &ModelRequest) -> Result<String, Error> {
         add("--loss", loss.name());
         add("--bias", params.bias.name());
     }
-    if let Some(tolerance) = params.settings.tolerance {
-        add("--tolerance", &tolerance.to_string());
+    if model.method == Method::Logistic {
+        add("--loss", "logistic");
+    }
+    for (flag, goal) in [("--tolerance", params.settings.tolerance), ("--gap", params.settings.gap)] {
+        if let Some(goal) = goal {
+            add(flag, &goal.to_string());
+        }
     }
     if let Some(iterations) = params.settings.max_iterations {
         add("--max-iterations", &iterations.to_string());
@@ -183,6 +189,9 @@ fn python(model: &ModelRequest, data: &Dataset) -> Result<String, Error> {
     let solver = params.solver.map_or_else(String::new, |solver| format!(", solver=\"{}\"", solver.name()));
     let refuse = |what: &str| Err(Error::new(what, "use the command line, which trains every model of the page"));
     let is_binary = model.positive.is_some() || data.labels()?.classes().len() == 2;
+    if params.solver == Some(SolverKind::Sgd) {
+        return refuse("the steps of SGD end after a number of sweeps, which this class does not count");
+    }
     let class = match model.method {
         Method::Svm if model.loss == LossName::Hinge && params.bias == Bias::Explicit => {
             format!("SVC(C={c}, {}{solver}{tolerance})", of_kernel(&model.kernel))

@@ -13,6 +13,7 @@
 //! | `rows.rs` | α, slack and f of each point, and its kind |
 //! | `grid.rs` | decision values over the plane, and the lines through them |
 //! | `machine.rs` | the numbers of a model: certificate, weights, counts |
+//! | `mistakes.rs` | how many mistakes a perceptron may make |
 //! | `hulls.rs` | hulls, reduced hulls, and their nearest points |
 //! | `conic.rs` | the curve of a quadratic kernel, and the surface above the plane |
 //! | `sweep.rs` | models over a range of C |
@@ -33,6 +34,7 @@ mod fit;
 mod grid;
 mod hulls;
 mod machine;
+mod mistakes;
 mod packet;
 mod page;
 mod points;

@@ -21,7 +21,7 @@ const HTML: &str = "text/html; charset=utf-8";
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-static ASSETS: [Asset; 21] = [
+static ASSETS: [Asset; 22] = [
     asset!("/", "index.html", HTML),
     asset!("/icon.svg", "icon.svg", "image/svg+xml"),
     asset!("/style.css", "style.css", "text/css; charset=utf-8"),
@@ -39,6 +39,7 @@ static ASSETS: [Asset; 21] = [
     asset!("/numbers.js", "numbers.js", SCRIPT),
     asset!("/palette.js", "palette.js", SCRIPT),
     asset!("/plane.js", "plane.js", SCRIPT),
+    asset!("/sheets.js", "sheets.js", SCRIPT),
     asset!("/state.js", "state.js", SCRIPT),
     asset!("/steps.js", "steps.js", SCRIPT),
     asset!("/timeline.js", "timeline.js", SCRIPT),

@@ -13,6 +13,8 @@ use crate::request::{KernelName, KernelRequest, LossName, Method, ModelRequest};
 const MEMORY: u64 = 256 << 20;
 /// Sweeps of a perceptron, which on points that no line separates never comes to rest.
 pub(crate) const SWEEPS: u64 = 500;
+/// Sweeps of stochastic gradient descent: enough to see it come close, and few enough to step through.
+const SGD_SWEEPS: u64 = 60;
 /// The units of a network's hidden layer.
 const HIDDEN: usize = 8;
 
@@ -24,7 +26,7 @@ pub(crate) fn params(model: &ModelRequest) -> Result<TrainingParams, Error> {
     };
     let (solver, loss) = match model.method {
         Method::Svm => (model.solver.as_deref().map(solver).transpose()?, Some(loss(model.loss))),
-        Method::Logistic => (Some(SolverKind::Logistic), Some(Loss::Logistic)),
+        Method::Logistic => (None, Some(Loss::Logistic)),
         Method::Lda => (Some(SolverKind::Lda), None),
         Method::Perceptron => (Some(SolverKind::Perceptron), None),
         Method::KernelPerceptron => (Some(SolverKind::KernelPerceptron), None),
@@ -45,16 +47,28 @@ pub(crate) fn params(model: &ModelRequest) -> Result<TrainingParams, Error> {
         (Method::Svm | Method::Logistic | Method::Mlp, c) => Penalty::C(c.unwrap_or(1.0)),
         _ => Penalty::C(1.0),
     };
-    let is_perceptron = matches!(model.method, Method::Perceptron | Method::KernelPerceptron);
+    let max_iterations = match (model.method, solver) {
+        (Method::Perceptron | Method::KernelPerceptron, _) => Some(SWEEPS),
+        (Method::Svm, Some(SolverKind::Sgd)) => Some(SGD_SWEEPS),
+        _ => None,
+    };
+    let tolerance = model.tolerance.filter(|_| matches!(model.method, Method::Svm | Method::Logistic));
     let settings = Settings {
-        tolerance: model.tolerance.filter(|_| matches!(model.method, Method::Svm | Method::Logistic)),
+        tolerance,
+        gap: tolerance.filter(|_| is_linear_machine(model, bias)),
         memory: MEMORY,
-        max_iterations: is_perceptron.then_some(SWEEPS),
+        max_iterations,
         hidden: vec![model.hidden.unwrap_or(HIDDEN)],
         ..Settings::default()
     };
     let positive = model.positive.as_deref().map(Label::new);
     Ok(TrainingParams { kernel, penalty, loss, bias, solver, positive, settings, ..TrainingParams::default() })
+}
+
+/// Whether Python trains the model as a linear machine, which ends at a gap as well: only then are both the same bits.
+fn is_linear_machine(model: &ModelRequest, bias: Bias) -> bool {
+    let is_svc = model.loss == LossName::Hinge && bias == Bias::Explicit;
+    model.method == Method::Svm && model.kernel.name == KernelName::Linear && model.c.is_some() && !is_svc
 }
 
 fn loss(name: LossName) -> Loss {
@@ -66,10 +80,11 @@ fn loss(name: LossName) -> Loss {
 
 /// A solver by its name.
 fn solver(name: &str) -> Result<SolverKind, Error> {
-    SolverKind::ALL.into_iter().find(|kind| kind.name() == name && kind.finds_minimum()).ok_or_else(|| {
+    // SGD comes near the minimum only, which its steps are there to show.
+    let is_ours = |kind: &SolverKind| kind.finds_minimum() || *kind == SolverKind::Sgd;
+    SolverKind::ALL.into_iter().find(|kind| kind.name() == name && is_ours(kind)).ok_or_else(|| {
         let what = format!("there is no solver {} of support vector machines", maxmargin::error::quoted(name));
-        let names: Vec<_> =
-            SolverKind::ALL.into_iter().filter(|kind| kind.finds_minimum()).map(|kind| kind.name()).collect();
+        let names: Vec<_> = SolverKind::ALL.into_iter().filter(is_ours).map(|kind| kind.name()).collect();
         Error::new(what, format!("the solvers are {}", names.join(", ")))
     })
 }

@@ -1,9 +1,11 @@
 //! What a model says of each of its points.
 
-use maxmargin::Workers;
+use maxmargin::{Control, Workers};
 
 use crate::error::Error;
 use crate::fit::Fitted;
+use crate::grid::frame_values;
+use crate::request::FrameRequest;
 
 /// Slack up to this many tolerances is none: what the solver was not asked to find out.
 const SLACK_A_TOLERANCE: f64 = 10.0;
@@ -53,11 +55,28 @@ pub(crate) fn numbers(fitted: &Fitted, workers: &Workers) -> Result<RowNumbers, 
         return Ok(RowNumbers { alpha, f: Vec::new(), slack: Vec::new(), kind, predicted, wrong });
     }
     let f: Vec<f64> = (0..fitted.data.rows()).map(|row| predictions.decision_values(row)[0]).collect();
-    let margins: Vec<f64> = f.iter().zip(fitted.signs()).map(|(f, sign)| sign * f).collect();
-    let slack: Vec<f64> = margins.iter().map(|margin| (1.0 - margin).max(0.0)).collect();
+    let (slack, kind) = slack_and_kind(fitted, &alpha, &f);
+    Ok(RowNumbers { alpha, f, slack, kind, predicted, wrong })
+}
+
+/// The numbers of all points at an earlier step: α is the size of the step's coefficient, and f the step's decision function.
+pub(crate) fn of_frame(fitted: &Fitted, frame: &FrameRequest, control: &mut dyn Control) -> Result<RowNumbers, Error> {
+    let f = frame_values(fitted, frame, fitted.data.matrix(), control)?;
+    let mut alpha = vec![0.0; f.len()];
+    frame.coefficients.iter().for_each(|&(row, coefficient)| alpha[row] = coefficient.abs());
+    let predicted: Vec<u8> = f.iter().map(|&value| u8::from(value > 0.0)).collect();
+    let truth = fitted.model.codes(&fitted.data);
+    let wrong = truth.iter().zip(&predicted).map(|(truth, &code)| u8::from(*truth != Some(code.into()))).collect();
+    let (slack, kind) = slack_and_kind(fitted, &alpha, &f);
+    Ok(RowNumbers { alpha, f, slack, kind, predicted, wrong })
+}
+
+/// The slack of each point and its kind, of two classes.
+fn slack_and_kind(fitted: &Fitted, alpha: &[f64], f: &[f64]) -> (Vec<f64>, Vec<u8>) {
+    let slack: Vec<f64> = f.iter().zip(fitted.signs()).map(|(f, sign)| (1.0 - sign * f).max(0.0)).collect();
     let least = SLACK_A_TOLERANCE * fitted.model.provenance().tolerance;
     let kind = alpha.iter().zip(&slack).map(|(&alpha, &slack)| kind(alpha, slack, least) as u8).collect();
-    Ok(RowNumbers { alpha, f, slack, kind, predicted, wrong })
+    (slack, kind)
 }
 
 /// The kind of a point by its α and its slack.

@@ -1,6 +1,8 @@
 //! A table of the user as columns to choose from.
 
+use maxmargin::data::Matrix;
 use maxmargin_io::{ReadOptions, read_bytes};
+use maxmargin_plot::{DataPlane, data_planes};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -9,10 +11,12 @@ use crate::request::{MOST_CLASSES, MOST_POINTS};
 /// The most columns that are offered.
 const MOST_COLUMNS: usize = 64;
 
-/// What was read: columns of numbers, and a label for each row.
+/// What was read: columns of numbers, and a label for each row. Directions through more than two columns are columns too.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Table {
     names: Vec<String>,
+    /// How many of the columns are the table's own. Directions come after them.
+    own: usize,
     /// The values of each column.
     columns: Vec<Vec<f64>>,
     labels: Vec<String>,
@@ -38,13 +42,66 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Table, Error> {
     let note = (kept < data.rows() || width < data.columns())
         .then(|| format!("{kept} of {} rows and {width} of {} columns are shown", data.rows(), data.columns()));
     let rows: Vec<Vec<f64>> = (0..kept).map(|row| data.matrix().row(row)).collect();
+    let mut names: Vec<String> = (0..width)
+        .map(|column| if data.names().is_some() { data.name(column) } else { format!("x{}", column + 1) })
+        .collect();
+    let mut columns: Vec<Vec<f64>> = (0..width).map(|column| rows.iter().map(|row| row[column]).collect()).collect();
+    if width > 2 {
+        for plane in planes(&columns, &labels.codes()[..kept])? {
+            names.extend([plane.titles.0, plane.titles.1]);
+            let (across, up) = plane.places.into_iter().unzip();
+            columns.extend([across, up]);
+        }
+    }
     Ok(Table {
-        names: (0..width)
-            .map(|column| if data.names().is_some() { data.name(column) } else { format!("x{}", column + 1) })
-            .collect(),
-        columns: (0..width).map(|column| rows.iter().map(|row| row[column]).collect()).collect(),
+        names,
+        own: width,
+        columns,
         labels: labels.classes().iter().map(|label| label.text().to_string()).collect(),
         classes: labels.codes()[..kept].iter().map(|&code| code as u8).collect(),
         note,
     })
+}
+
+/// The principal and the discriminant plane of columns, each scaled to mean 0 and variance 1, so that units play no part.
+fn planes(columns: &[Vec<f64>], classes: &[u32]) -> Result<Vec<DataPlane>, Error> {
+    let scaled: Vec<Vec<f64>> = columns
+        .iter()
+        .map(|column| {
+            let count = column.len() as f64;
+            let mean = column.iter().sum::<f64>() / count;
+            let variance = column.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+            let scale = if variance > 0.0 { 1.0 / variance.sqrt() } else { 0.0 };
+            column.iter().map(|value| scale * (value - mean)).collect()
+        })
+        .collect();
+    let numbers: Vec<f64> = (0..classes.len()).flat_map(|row| scaled.iter().map(move |column| column[row])).collect();
+    Ok(data_planes(&Matrix::dense(classes.len(), columns.len(), numbers)?, classes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_of_many_columns_offers_directions_whose_units_do_not_count() {
+        let text = |unit: f64| {
+            let row = |k: usize| {
+                let (a, b, c) = (k % 7, k * k % 11, (3 * k + k / 5) % 13);
+                format!("{},{b},{c},{}\n", unit * (a + 10 * (k % 2)) as f64, ["no", "yes"][k % 2])
+            };
+            "width,height,depth,kind\n".to_string() + &(0..40).map(row).collect::<String>()
+        };
+        let [one, other] = [1.0, 1e-6].map(|unit| read("the table", text(unit).as_bytes()).unwrap());
+        assert_eq!((one.own, one.columns.len()), (3, 7));
+        assert!(one.names[3].contains("principal") && one.names[5].contains("discriminant"), "{:?}", one.names);
+        for (a, b) in one.columns[3..].iter().zip(&other.columns[3..]) {
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?} {b:?}");
+        }
+        let apart = |values: &[f64]| (0..40).all(|row| (values[row] > 0.0) == (one.classes[row] == 1));
+        let flipped: Vec<f64> = one.columns[5].iter().map(|value| -value).collect();
+        assert!(apart(&one.columns[5]) || apart(&flipped), "the discriminant tells the classes apart");
+        let two = read("the table", b"a,b,kind\n1,2,x\n2,1,y\n3,4,x\n").unwrap();
+        assert_eq!((two.own, two.columns.len()), (2, 2));
+    }
 }

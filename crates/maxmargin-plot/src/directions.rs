@@ -117,6 +117,45 @@ pub(crate) fn candidates(model: &Model, rows: &Rows) -> Vec<Directions> {
     found
 }
 
+/// Rows on a plane through many columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataPlane {
+    /// What the two directions are called.
+    pub titles: (String, String),
+    /// The place of each row, (V.2).
+    pub places: Vec<Point>,
+}
+
+/// The planes that show rows and their classes well, without any model: the principal plane, and the discriminant one of three or more classes
+///
+/// Two classes have only one discriminant direction; the plane then has the principal direction orthogonal to it. Columns count as they are,
+/// so scale those of different units first. Cost: O(entries) a product, on at most 2,000 rows.
+///
+/// # Panics
+/// When `classes` is not as long as the matrix has rows.
+pub fn data_planes(matrix: &Matrix, classes: &[u32]) -> Vec<DataPlane> {
+    assert_eq!(matrix.rows(), classes.len(), "each row has a class");
+    let columns = matrix.columns();
+    let count = matrix.rows().min(MOST_ROWS);
+    if count == 0 || columns < 2 {
+        return Vec::new();
+    }
+    let chosen: Vec<usize> = (0..count).map(|k| k * matrix.rows() / count).collect();
+    let sample = Sample::new(matrix, columns, chosen, |row| classes[row] as usize);
+    let leading = sample.discriminants();
+    let principal = main_directions(columns, 2, &[], |v| sample.covariance(v));
+    let mut discriminant = main_directions(columns, leading.len().min(2), &[], |v| spanned(&leading, v));
+    let rest = main_directions(columns, 2 - discriminant.len(), &discriminant, |v| sample.covariance(v));
+    discriminant.extend(rest);
+    let kinds = [(Kind::Principal, principal), (Kind::Discriminant, discriminant)];
+    let plane = |(kind, axes): (Kind, Vec<Vec<f64>>)| {
+        let directions = Directions::new(kind, &sample.mean, pair(axes)?);
+        let places = (0..matrix.rows()).map(|row| directions.place(matrix, row)).collect();
+        Some(DataPlane { titles: directions.titles(), places })
+    };
+    kinds.into_iter().filter_map(plane).collect()
+}
+
 fn pair(axes: Vec<Vec<f64>>) -> Option<[Vec<f64>; 2]> {
     axes.try_into().ok()
 }
@@ -295,6 +334,26 @@ mod tests {
         let second = &main_directions(3, 1, &found[..1], product)[0];
         assert!((dot(second, &[half, -half, 0.0]).abs() - 1.0).abs() < 1e-9);
         assert!(dot(&found[0], &[half, -half, 0.0]).abs() < 1e-9);
+    }
+
+    #[test]
+    fn planes_of_data_show_what_varies_and_what_tells_classes_apart() {
+        // The third column varies most and says nothing; the first tells the classes apart.
+        let rows = 60;
+        let class = |row: usize| (row % 2) as u32;
+        let noise = |row: usize, k: usize| ((row * 7919 + k * 104_729) % 101) as f64 / 101.0 - 0.5;
+        let numbers = (0..rows)
+            .flat_map(|row| [f64::from(class(row)) + 0.1 * noise(row, 1), noise(row, 2), 9.0 * noise(row, 3)])
+            .collect();
+        let matrix = Matrix::dense(rows, 3, numbers).unwrap();
+        let found = data_planes(&matrix, &(0..rows).map(class).collect::<Vec<_>>());
+        assert_eq!(found.len(), 2);
+        let spread = |places: &[Point]| places.iter().map(|place| place.0.abs()).fold(0.0, f64::max);
+        assert!(spread(&found[0].places) > 4.0, "{:?}", found[0].titles);
+        let side = |row: usize| found[1].places[row].0 > 0.0;
+        assert!((0..rows).all(|row| side(row) == (class(row) == 1)), "{:?}", found[1]);
+        assert!((0..rows).any(|row| (found[0].places[row].0 > 0.0) != (class(row) == 1)), "the control");
+        assert!(data_planes(&Matrix::dense(2, 1, vec![0.0, 1.0]).unwrap(), &[0, 1]).is_empty());
     }
 
     #[test]

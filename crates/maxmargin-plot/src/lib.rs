@@ -49,6 +49,7 @@ pub use curves::{
     Convergence, Grid, GridCell, GridPanel, Learning, Mark, Path as ParameterPath, PathCurve, Quantity, SearchKind,
     convergence, grid, learning, path, plot_search,
 };
+pub use directions::{DataPlane, data_planes};
 pub use drawing::theme::Theme;
 pub use error::Error;
 pub use figures::{FIGURES, Figure};

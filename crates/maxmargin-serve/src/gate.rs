@@ -24,7 +24,11 @@ const fn refusal(status: u16, error: &'static str, help: &'static str) -> Refusa
 
 /// The names by which this server may be called.
 #[derive(Clone, Debug)]
-pub(crate) struct Hosts(Vec<String>);
+pub(crate) struct Hosts {
+    names: Vec<String>,
+    /// Whether the server listens on every address of this machine: then a connection may name the one that it came to.
+    is_on_all: bool,
+}
 
 impl Hosts {
     /// The names of an address; of one on this machine all that mean this machine.
@@ -42,11 +46,15 @@ impl Hosts {
             Vec::new()
         };
         names.extend(bare);
-        Hosts(names)
+        Hosts { names, is_on_all: address.ip().is_unspecified() }
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|own| own.eq_ignore_ascii_case(name))
+    /// Whether a name is ours. `arrived` is the own address of the connection: a page that makes its own name mean this machine cannot send it,
+    /// because browsers send the name that they were given.
+    fn has(&self, name: &str, arrived: SocketAddr) -> bool {
+        let arrived = SocketAddr::new(arrived.ip().to_canonical(), arrived.port());
+        let is_named = self.names.iter().any(|own| own.eq_ignore_ascii_case(name));
+        is_named || (self.is_on_all && Hosts::of(arrived, &[]).names.iter().any(|own| own.eq_ignore_ascii_case(name)))
     }
 }
 
@@ -62,18 +70,23 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>
 }
 
 /// Checks a request before its body is read. Says whether it has a body.
-pub(crate) fn check<B>(request: &Request<B>, hosts: &Hosts, limits: &Limits) -> Result<bool, Refusal> {
+pub(crate) fn check<B>(
+    request: &Request<B>,
+    hosts: &Hosts,
+    arrived: SocketAddr,
+    limits: &Limits,
+) -> Result<bool, Refusal> {
     let headers = request.headers();
     let host = match (request.uri().authority(), only(headers, &HOST)?) {
         (Some(authority), _) => authority.as_str(),
         (None, Some(host)) => host,
         (None, None) => return Err(refusal(400, "no host is named", "send the header Host")),
     };
-    if !hosts.has(host) {
+    if !hosts.has(host, arrived) {
         return Err(refusal(421, "this server is not called that", "use the address that it printed when it started"));
     }
     if let Some(origin) = only(headers, &ORIGIN)? {
-        let own = origin.strip_prefix("http://").is_some_and(|origin| hosts.has(origin));
+        let own = origin.strip_prefix("http://").is_some_and(|origin| hosts.has(origin, arrived));
         if !own {
             return Err(refusal(403, "a page of another site may not ask", "open the address of this server itself"));
         }
@@ -125,12 +138,18 @@ mod tests {
     use super::*;
 
     fn asked(method: &str, headers: &[(&str, &str)]) -> Result<bool, u16> {
-        let hosts = Hosts::of("127.0.0.1:8081".parse().unwrap(), &[]);
+        asked_on("127.0.0.1:8081", "127.0.0.1:8081", method, headers)
+    }
+
+    /// Asks a server that listens on an address, over a connection to another.
+    fn asked_on(listens: &str, arrived: &str, method: &str, headers: &[(&str, &str)]) -> Result<bool, u16> {
+        let hosts = Hosts::of(listens.parse().unwrap(), &[]);
         let mut request = Request::builder().method(method).uri("/answer");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        check(&request.body(()).unwrap(), &hosts, &Limits::default()).map_err(|refusal| refusal.status)
+        let request = request.body(()).unwrap();
+        check(&request, &hosts, arrived.parse().unwrap(), &Limits::default()).map_err(|refusal| refusal.status)
     }
 
     const OWN: (&str, &str) = ("host", "localhost:8081");
@@ -154,6 +173,23 @@ mod tests {
             assert_eq!(asked("POST", &[OWN, JSON, ("origin", origin)]), Err(403), "{origin}");
         }
         assert_eq!(asked("POST", &[OWN, JSON, ("sec-fetch-site", "cross-site")]), Err(403));
+    }
+
+    #[test]
+    fn a_server_on_all_addresses_answers_to_the_one_that_was_asked_and_to_no_other_name() {
+        let on_all = |arrived, host| asked_on("0.0.0.0:8081", arrived, "GET", &[("host", host)]);
+        assert_eq!(on_all("192.0.2.7:8081", "192.0.2.7:8081"), Ok(false));
+        assert_eq!(on_all("127.0.0.1:8081", "localhost:8081"), Ok(false));
+        for host in ["192.0.2.8:8081", "192.0.2.7", "192.0.2.7:80", "evil.example:8081"] {
+            assert_eq!(on_all("192.0.2.7:8081", host), Err(421), "{host}");
+        }
+        let mapped = asked_on("[::]:8081", "[::ffff:192.0.2.7]:8081", "GET", &[("host", "192.0.2.7:8081")]);
+        assert_eq!(mapped, Ok(false));
+        // On one address, only that one counts.
+        let other = asked_on("127.0.0.1:8081", "192.0.2.7:8081", "GET", &[("host", "192.0.2.7:8081")]);
+        assert_eq!(other, Err(421));
+        let own = [("host", "192.0.2.7:8081"), JSON, ("origin", "http://192.0.2.7:8081")];
+        assert_eq!(asked_on("0.0.0.0:8081", "192.0.2.7:8081", "POST", &own), Ok(true));
     }
 
     #[test]

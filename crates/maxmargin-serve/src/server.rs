@@ -116,9 +116,10 @@ async fn accept<S: Site>(listener: &tokio::net::TcpListener, shared: &Arc<Shared
             continue;
         };
         let _ = stream.set_nodelay(true);
+        let Ok(arrived) = stream.local_addr() else { continue };
         let shared = shared.clone();
         tokio::spawn(async move {
-            let service = service_fn(|request| respond(shared.clone(), request));
+            let service = service_fn(|request| respond(shared.clone(), arrived, request));
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(shared.limits.header_time)
@@ -142,10 +143,11 @@ impl Drop for CancelOnDrop {
 
 async fn respond<S: Site>(
     shared: Arc<Shared<S>>,
+    arrived: SocketAddr,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let is_head = request.method() == Method::HEAD;
-    let said = match asked(shared.clone(), request).await {
+    let said = match asked(shared.clone(), arrived, request).await {
         Ok(said) => said,
         Err(refusal) => said_of(refusal),
     };
@@ -162,8 +164,12 @@ async fn respond<S: Site>(
 }
 
 /// Passes the gate, reads the body and has the site answer on another thread.
-async fn asked<S: Site>(shared: Arc<Shared<S>>, request: Request<Incoming>) -> Result<Said, Refusal> {
-    let has_body = gate::check(&request, &shared.hosts, &shared.limits)?;
+async fn asked<S: Site>(
+    shared: Arc<Shared<S>>,
+    arrived: SocketAddr,
+    request: Request<Incoming>,
+) -> Result<Said, Refusal> {
+    let has_body = gate::check(&request, &shared.hosts, arrived, &shared.limits)?;
     let path = request.uri().path().to_string();
     let body = if has_body { Some(body(request, &shared.limits).await?) } else { None };
     let cancelled = Arc::new(AtomicBool::new(false));

@@ -17,10 +17,10 @@ after(async () => {
   await server?.stop();
 });
 
-for (const dark of [false, true]) {
-  test(`axe finds nothing wrong, ${dark ? "dark" : "light"}`, async () => {
+for (const { dark, size } of [{ dark: false }, { dark: true }, { dark: false, size: { width: 390, height: 844 } }]) {
+  test(`axe finds nothing wrong, ${dark ? "dark" : "light"}${size ? ", on a phone" : ""}`, async () => {
     const context = browser.context;
-    const page = await browser.page(`${server.base}#v=1&d=e2`, { dark });
+    const page = await browser.page(`${server.base}#v=1&d=e2`, { dark, size });
     await stepped(page);
     // The page's policy lets no foreign script in, so axe comes in by the browser's own door.
     const session = await context.newCDPSession(page);
@@ -28,6 +28,7 @@ for (const dark of [false, true]) {
     await page.reload();
     await settled(page);
     await page.addScriptTag({ path: AXE });
+    if (size) await page.locator("#sheets [data-sheet=why]").click();
     for (const tab of ["why", "alpha", "numbers", "lift"]) {
       await page.locator(`#tab-${tab}`).click();
       await painted(page);
@@ -75,6 +76,34 @@ test("a phone's width needs no scrolling to the side, and the plane is on top", 
     clean(page);
     await page.close();
   }
+});
+
+test("on a phone each part is a sheet of at most half the height, and the plane stays above it", async () => {
+  const height = 844;
+  const page = await browser.page(`${server.base}#v=1&d=e2&s=12`, { size: { width: 390, height } });
+  await stepped(page);
+  const sheets = { data: ".part-data", model: ".part-model", show: ".part-show", time: ".time", why: "aside" };
+  for (const part of Object.values(sheets)) assert.equal(await page.locator(part).isVisible(), false, part);
+  for (const [name, part] of Object.entries(sheets)) {
+    const button = page.locator(`#sheets [data-sheet=${name}]`);
+    await button.click();
+    await painted(page);
+    assert.equal(await button.getAttribute("aria-expanded"), "true", name);
+    const shown = await Promise.all(Object.values(sheets).map((other) => page.locator(other).isVisible()));
+    assert.deepEqual(shown, Object.keys(sheets).map((other) => other === name), name);
+    const [sheet, plane, bar] = await Promise.all([part, "#plane-a", "#sheets"].map((one) => page.locator(one).boundingBox()));
+    assert.ok(bar.y + bar.height - sheet.y <= height / 2 + 1, `${name} is ${bar.y + bar.height - sheet.y} high`);
+    assert.ok(plane.y + plane.height <= sheet.y, `${name} covers the plane`);
+  }
+  // What is changed in a sheet is seen above it.
+  await page.locator("#sheets [data-sheet=model]").click();
+  await page.locator("#C").fill("-1");
+  await settled(page);
+  assert.equal(await page.evaluate(() => window.playground.state.c), 0.1);
+  await page.locator("#C").press("Escape");
+  assert.equal(await page.locator(".part-model").isVisible(), false);
+  clean(page);
+  await page.close();
 });
 
 test("those who cannot see it hear a sentence that is true", async () => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { roundTrips } from "../links.js";
 import { clean, open, painted, serve, settled, stepped } from "../open.js";
 
 let server;
@@ -17,47 +18,7 @@ after(async () => {
 
 test("a thousand random states come back from their links", async () => {
   const page = await browser.page(server.url);
-  const wrong = await page.evaluate(async () => {
-    const { snap, initial, SETS, GENERATED, NOISE, METHODS, KERNELS, SHOWN } = await import("/state.js");
-    let seed = 1;
-    const random = () => {
-      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-      return seed / 2 ** 32;
-    };
-    const one = (list) => list[Math.floor(random() * list.length)];
-    const wrong = [];
-    for (let k = 0; k < 1000; k++) {
-      const state = initial();
-      if (random() < 0.3) {
-        const name = one(Object.keys(SETS));
-        const made = GENERATED.includes(name);
-        state.data = { kind: "named", name, rows: made && random() < 0.5 ? 2 + Math.floor(random() * 500) : null, seed: made ? Math.floor(random() * 1e6) : 0, noise: made && name in NOISE && random() < 0.5 ? random() : null };
-      } else {
-        const range = [-random() * 10, random() * 10 + 0.1, -random() * 1e3, random() * 1e-3 + 1e-3];
-        const lattice = random() < 0.6;
-        const count = Math.floor(random() * 40);
-        const labels = ["a", "b", "<b>&=#,;", "ü 3", "x"].slice(0, 2 + Math.floor(random() * 4));
-        const value = (low, high) => (lattice ? snap(low + random() * (high - low), low, high) : random() < 0.1 ? -0 : (random() - 0.5) * 10 ** Math.floor(random() * 12 - 6));
-        const classes = Array.from({ length: count }, () => Math.floor(random() * labels.length));
-        state.data = { kind: "points", xy: classes.map(() => [value(range[0], range[1]), value(range[2], range[3])]), classes, labels, names: random() < 0.5 ? ["x1", "x2"] : ["length, cm", "π"], range };
-      }
-      Object.assign(state, {
-        method: one(Object.keys(METHODS)), compare: random() < 0.3 ? one(Object.keys(METHODS)) : null, kernel: one(Object.keys(KERNELS)),
-        gamma: random() < 0.3 ? null : random() * 10 + 1e-6, coef0: random() < 0.5 ? 1 : random() * 4 - 2, degree: 1 + Math.floor(random() * 5),
-        c: random() < 0.1 ? null : 10 ** (random() * 6 - 2), loss: one(["hinge", "squared"]), bias: one(["explicit", "folded", "none"]),
-        solver: one(["smo", "dual-ascent", null]), positive: random() < 0.2 ? "b=&#" : null, hidden: 1 + Math.floor(random() * 20),
-        show: Object.fromEntries(Object.keys(SHOWN).map((flag) => [flag, random() < 0.5])), tab: one(["why", "alpha", "numbers", "lift"]),
-        step: random() < 0.3 ? Math.floor(random() * 500) : null, hide: random() < 0.2 ? ["data", "time"] : [], ask: random() < 0.2 ? "Which point? a=b & c#d" : "",
-      });
-      const { state: back, problems } = window.playground.fromHash(window.playground.hashOf(state));
-      // Not JSON, which has no −0.
-      const text = (value) => JSON.stringify(value, (_, inner) => (Object.is(inner, -0) ? "-0" : inner));
-      if (problems.length > 0 || Object.keys(state).some((key) => text(state[key]) !== text(back[key]))) {
-        wrong.push({ k, problems, keys: Object.keys(state).filter((key) => text(state[key]) !== text(back[key])) });
-      }
-    }
-    return wrong.slice(0, 5);
-  });
+  const wrong = await roundTrips(page, 1000, 1);
   assert.deepEqual(wrong, []);
   clean(page);
   await page.close();
@@ -101,6 +62,15 @@ test("a reduced page hides what the teacher hides, and asks what the teacher ask
   assert.equal(await page.locator("#ask").textContent(), "Which points hold up the hull? <b>");
   for (const part of [".part-model", ".part-time"]) assert.equal(await page.locator(part).isVisible(), false, part);
   assert.equal(await page.locator(".part-data").isVisible(), true);
+  await page.goto(`${server.base}#v=1&d=e1&hide=why,numbers`);
+  await page.reload();
+  await settled(page);
+  assert.equal(await page.locator("#tab-why").isVisible(), false);
+  assert.doesNotMatch(await page.locator("#panel").textContent(), /Proved best/);
+  await page.goto(`${server.base}#v=1&d=e1&hide=why,alpha,numbers,lift`);
+  await page.reload();
+  await settled(page);
+  assert.equal(await page.locator("aside").isVisible(), false);
   clean(page);
   await page.close();
 });
@@ -129,6 +99,7 @@ test("tables are pasted and dropped; two of more columns are chosen", async () =
     data.setData("text", "0\t0\ta\n1\t1\tb\n0\t1\ta\n2\t1\tb\n");
     document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true }));
   });
+  await page.waitForFunction(() => window.playground.state.data.kind === "points");
   await settled(page);
   assert.equal(await page.evaluate(() => window.playground.state.data.xy.length), 4);
   await page.evaluate(() => {
@@ -143,6 +114,19 @@ test("tables are pasted and dropped; two of more columns are chosen", async () =
   await settled(page);
   const found = await page.evaluate(() => ({ names: window.playground.result.names, labels: window.playground.result.labels, count: window.playground.result.count }));
   assert.deepEqual(found, { names: ["depth", "height"], labels: ["no", "yes"], count: 30 });
+  // Two directions through all three columns are offered as well.
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    const rows = Array.from({ length: 30 }, (_, k) => `${k % 7},${(k * k) % 11},${k % 5},${k % 2 ? "yes" : "no"}`);
+    data.items.add(new File([`width,height,depth,kind\n${rows.join("\n")}\n`], "mine.csv", { type: "text/csv" }));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+  });
+  await page.locator("#across").waitFor();
+  await page.selectOption("#across", { label: "first principal direction" });
+  await page.selectOption("#up", { label: "second principal direction" });
+  await page.locator("#ok").click();
+  await settled(page);
+  assert.deepEqual(await page.evaluate(() => window.playground.result.names), ["first principal direction", "second principal direction"]);
   clean(page);
   await page.close();
 });

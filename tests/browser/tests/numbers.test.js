@@ -15,6 +15,23 @@ after(async () => {
   await server?.stop();
 });
 
+test("a number that does not match is crossed, and counted", async () => {
+  const page = await browser.page(`${server.base}#v=1&d=e1`);
+  await page.route("**/worked", async (route) => {
+    const response = await route.fetch();
+    const example = await response.json();
+    example.checks[1].holds = false;
+    await route.fulfill({ response, json: example });
+  });
+  await page.locator("#tab-numbers").click();
+  await page.waitForFunction(() => document.querySelector("#ticks"));
+  const [, right, all] = /(\d+) of (\d+) numbers match/.exec(await page.locator("#ticks").textContent());
+  assert.equal(Number(right), Number(all) - 1);
+  assert.equal(await page.locator("#panel td.bad").count(), 1);
+  assert.equal(await page.locator("#panel td.good").count(), Number(all) - 1);
+  await page.close();
+});
+
 test("E1 to E10 open by name with every number ticked", async () => {
   const page = await browser.page(`${server.base}#v=1&d=e1&tab=numbers`);
   for (let k = 1; k <= 10; k++) {

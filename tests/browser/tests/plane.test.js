@@ -40,8 +40,8 @@ test("the boundary is drawn within two pixels of f = 0, and each side has the co
     assert.ok(Math.abs(darkest) <= 2, `y = ${y}: the line is ${darkest} pixels off`);
     assert.ok(least < 110, `y = ${y}: no line, brightness ${least}`);
     const [left, right] = [await colour(page, [x - 0.35, y]), await colour(page, [x + 0.35, y])];
-    assert.ok(left[2] > left[0], `blue at the left: ${left}`);
-    assert.ok(right[0] > right[2], `orange at the right: ${right}`);
+    assert.ok(left[0] > left[2], `orange at the left: ${left}`);
+    assert.ok(right[2] > right[0], `blue at the right: ${right}`);
   }
   clean(page);
   await page.close();
@@ -127,7 +127,8 @@ test("steps go back and forth, and the last one is the fit", async () => {
   const count = await page.evaluate(() => window.playground.result.steps.list.length);
   await page.locator("#back").click();
   await page.waitForFunction(() => window.playground.frame !== null);
-  assert.equal(await page.evaluate(() => window.playground.state.step), count - 1);
+  assert.equal(await page.evaluate(() => window.playground.state.step), count);
+  await page.waitForFunction((count) => document.querySelector("#panel h3").textContent === `Why step ${count}?`, count);
   await page.locator("#first").click();
   await page.waitForFunction(() => window.playground.state.step === 0);
   await page.locator("#forward").click();

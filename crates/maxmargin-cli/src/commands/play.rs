@@ -1,6 +1,6 @@
 //! `play`: the playground, served to the browser on this machine.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -37,12 +37,17 @@ pub(super) fn run(arguments: &Play) -> Result<ExitCode, Failure> {
     let start = arguments.begin.as_deref().map_or_else(|| Ok(Start::default()), |begin| start(begin, words))?;
     let server = bind(arguments.listen, words)?;
     let hash = start.hash.as_deref().map_or_else(String::new, |hash| format!("#{hash}"));
-    let url = format!("http://{}/{hash}", server.address());
-    if !server.address().ip().is_loopback() {
+    let address = server.address();
+    let url = format!("http://{}/{hash}", on_this_machine(address));
+    if !address.ip().is_loopback() {
         words.warning(
             "everybody who can reach this address can use the playground and this machine's processor",
             "leave out --listen, so that only this machine can reach it",
         );
+    }
+    if address.ip().is_unspecified() {
+        let port = address.port();
+        words.note(&format!("other machines reach it at port {port} of each address of this machine"));
     }
     output::print(&format!("the playground is at {url}\nCtrl-C ends it\n"))?;
     if !arguments.no_browser {
@@ -56,6 +61,15 @@ pub(super) fn run(arguments: &Play) -> Result<ExitCode, Failure> {
         )
     })?;
     Ok(ExitCode::Done)
+}
+
+/// The address by which this machine reaches a server of its own: one on all addresses is on the loopback too.
+fn on_this_machine(address: SocketAddr) -> SocketAddr {
+    match address {
+        SocketAddr::V4(address) if address.ip().is_unspecified() => (Ipv4Addr::LOCALHOST, address.port()).into(),
+        SocketAddr::V6(address) if address.ip().is_unspecified() => (Ipv6Addr::LOCALHOST, address.port()).into(),
+        named => named,
+    }
 }
 
 /// What the page begins with.
