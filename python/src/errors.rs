@@ -1,6 +1,7 @@
 //! Our errors as Python's: what was found, where, and the way out, in one message.
 
 use maxmargin::error::Parameter;
+use maxmargin_io::Setting;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -72,7 +73,22 @@ fn argument(parameter: Parameter) -> String {
 
 impl From<maxmargin_io::Error> for Fault {
     fn from(error: maxmargin_io::Error) -> Self {
-        Fault::Input { what: error.to_string(), help: error.help() }
+        Fault::Input { what: error.to_string(), help: error.help_by(setting) }
+    }
+}
+
+/// How Python writes a setting, and the value to give it.
+fn setting(setting: Setting, value: &str) -> String {
+    match (setting, value) {
+        (Setting::Scale, "") => "a scaler".into(),
+        (Setting::Scale, _) => "a StandardScaler before it".into(),
+        (Setting::Task, "one-class") => "OneClassSVM".into(),
+        (Setting::Multiclass, "") => "multi_class".into(),
+        (Setting::Multiclass, way) => format!("multi_class='{way}'"),
+        (_, "") => setting.name().replace('-', "_"),
+        (_, "true") => format!("{}=True", setting.name().replace('-', "_")),
+        (_, "false") => format!("{}=False", setting.name().replace('-', "_")),
+        (_, value) => format!("{}='{value}'", setting.name().replace('-', "_")),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maxmargin::calibration::{CalibrationParams, Held};
-use maxmargin::{Beginning, Stop};
+use maxmargin::{Beginning, Stop, Workers};
 use pyo3::prelude::*;
 
 use crate::control::{Attended, Entry};
@@ -16,9 +16,6 @@ use crate::errors::{Fault, InputError};
 use crate::model::Model;
 use crate::params::{Answers, Params, classes_of};
 use crate::review::in_json;
-
-/// Multiplications of a small fit, which is done before a team of threads has come. The bits are the same either way.
-const SMALL_FIT: usize = 16_000_000;
 
 /// Trains a model. Returns it with the history of the steps, and a word of warning if there is one.
 #[pyfunction]
@@ -40,7 +37,8 @@ pub(crate) fn fit(
     let limit = max_time.map(seconds).transpose()?;
     let start = start.map(|model| Arc::clone(&model.inner));
     let (rows, columns) = (dataset.rows(), dataset.columns());
-    let is_small = rows.saturating_mul(rows.max(columns)).saturating_mul(columns.saturating_add(8)) < SMALL_FIT;
+    let multiplications = rows.saturating_mul(rows.max(columns)).saturating_mul(columns.saturating_add(8));
+    let is_small = Workers::are_idle_for(multiplications);
     let work = move |line: &Arc<door::Line>| {
         let workers = workers(threads, if is_small { 0 } else { usize::MAX })?;
         let beginning = match (&start, &checkpoint) {

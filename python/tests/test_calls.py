@@ -703,6 +703,7 @@ FILES = [
         "a table of kernel values in ONNX", lambda: SVC(kernel="precomputed").fit(K, Y).to_onnx(), "no operator for the kernel precomputed"
     ),
     refuses("a kernel that LIBSVM has not", lambda: fitted(kernel="laplacian").to_libsvm(), "LIBSVM has no kernel laplacian"),
+    refuses("a ball for LIBSVM, with the class to take", lambda: SVDD().fit(X).to_libsvm(), "help: train with OneClassSVM"),
     refuses("labels that LIBSVM has not", lambda: SVC().fit(X, WORDS).to_libsvm(), "whole numbers only"),
     refuses(
         "a file that there is not to load", lambda: maxmargin.load("none.mm"), "No such file or directory: 'none.mm'", FileNotFoundError

@@ -10,7 +10,7 @@ use maxmargin::Checkpoint;
 use maxmargin::error::quoted;
 use maxmargin_io::previous_checkpoint;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, help_of};
 use crate::interrupt::{self, Phase};
 use crate::output::{Target, Words, escaped};
 
@@ -91,7 +91,7 @@ impl Keeper {
             Ok(()) => self.written.store(true, Ordering::Relaxed),
             Err(error) if !self.failed => {
                 self.failed = true;
-                self.words.warning(&format!("no checkpoint was written: {error}"), &error.help());
+                self.words.warning(&format!("no checkpoint was written: {error}"), &help_of(&error));
             }
             Err(_) => {}
         }
@@ -101,7 +101,7 @@ impl Keeper {
     /// Removes the files of a training that is done.
     pub(crate) fn remove(&self) {
         if let Err(error) = maxmargin_io::remove_checkpoint(self.target.path()) {
-            self.words.warning(&error.to_string(), &error.help());
+            self.words.warning(&error.to_string(), &help_of(&error));
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use maxmargin::error::Parameter;
+use maxmargin::error::{Parameter, quoted};
+use maxmargin_io::Setting;
 
 use crate::exit::ExitCode;
 use crate::output;
@@ -48,11 +49,27 @@ fn flag(parameter: Parameter) -> String {
     }
 }
 
+/// The way out of an error of reading or writing, with our flags.
+pub(crate) fn help_of(error: &maxmargin_io::Error) -> String {
+    error.help_by(|setting, value| match (setting, value) {
+        (Setting::Header, "false") => "--no-header".into(),
+        (Setting::Header, _) => "--header".into(),
+        (_, "") => format!("--{}", setting.name()),
+        _ => format!("--{} {}", setting.name(), in_shell(value)),
+    })
+}
+
+/// A value as a flag takes it: in quotes where it has letters that a shell would take apart.
+fn in_shell(value: &str) -> String {
+    let plain = value.chars().all(|c| c.is_alphanumeric() || "_-.:/,".contains(c));
+    if plain { value.to_string() } else { quoted(value) }
+}
+
 impl From<maxmargin_io::Error> for Failure {
     fn from(error: maxmargin_io::Error) -> Self {
         match error {
             maxmargin_io::Error::Write { kind: io::ErrorKind::BrokenPipe, .. } => Failure::BrokenPipe,
-            _ => Failure::new(error.to_string(), error.help()),
+            _ => Failure::new(error.to_string(), help_of(&error)),
         }
     }
 }

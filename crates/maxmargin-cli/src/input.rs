@@ -13,7 +13,9 @@ use maxmargin::error::{listed, quoted};
 use maxmargin::kernel::KernelParams;
 use maxmargin::problem::Task;
 use maxmargin::{Model, Workers};
-use maxmargin_io::{KernelValues, ReadData, ReadOptions, Reader, Remarks, TableSurvey, select, without_compression};
+use maxmargin_io::{
+    KernelValues, ReadData, ReadOptions, Reader, Remarks, Setting, TableSurvey, select, without_compression,
+};
 
 use crate::arguments::Reading;
 use crate::failure::Failure;
@@ -382,12 +384,12 @@ fn check_width(found: &ReadData, wanted: &Wanted<'_>, source: &Source) -> Result
 
 /// The error of data for a model, which knows already what becomes of columns of words.
 fn for_model(error: maxmargin_io::Error) -> Failure {
-    let help = error.help();
-    if help.contains("--missing drop (") {
+    // A missing label cannot be filled in.
+    if error.helps(Setting::Missing, Some("mean")) {
         let help = "leave the rows out, or take 0, with --missing drop or zero; or train with --missing mean or median";
         return Failure::new(error.to_string(), help);
     }
-    if help.contains("--categorical ") {
+    if error.helps(Setting::Categorical, None) {
         let help =
             "give a number, as in the training data; or train again with --categorical or --exclude and this column";
         return Failure::new(error.to_string(), help);

@@ -1,13 +1,17 @@
 //! Where words and files go: results to standard output, words about them to standard error, files whole or not at all.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use maxmargin::error::quoted;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::interrupt::{self, Phase};
+
+/// Bytes of JSON that are written at a time. Fewer make more calls of the system.
+const JSON_PART: usize = 1 << 16;
 
 /// Writes a result to standard output.
 ///
@@ -16,6 +20,18 @@ use crate::interrupt::{self, Phase};
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes a value to standard output as one line of JSON, part by part as it is made.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(JSON_PART, io::stdout().lock());
+    serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
     out.flush()?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use maxmargin_io::{
 };
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, help_of};
 use crate::input::{dropped_words, filled_words};
 use crate::output::escaped;
 use crate::report::{Page, counted};
@@ -55,7 +55,7 @@ pub(crate) fn explained(
     if !matches!(error, Syntax { .. } | Content { .. }) {
         return error.into();
     }
-    let (mut what, mut help) = (error.to_string(), error.help());
+    let (mut what, mut help) = (error.to_string(), help_of(&error));
     let named = match &options.categorical {
         Categorical::Named(names) => &names[..],
         _ => &[],

@@ -119,6 +119,7 @@ const COMMAND_LINES: &[Case] = &[
     ("train iris -o same.previous --checkpoint same", "would be a checkpoint, too", "different names"),
     ("train iris --checkpoint-every 5", "required arguments were not provided", "--checkpoint <FILE>"),
     ("train iris --checkpoint c --checkpoint-every 0", "checkpoint-every is 0, but", "a number of seconds above 0"),
+    ("train iris --max-time 0", "max-time is 0, but", "a number of seconds above 0"),
     ("train iris --checkpoint c --checkpoint-every nan", "checkpoint-every is NaN, but", "give checkpoint-every"),
     ("train iris --resume a --warm-start b", "cannot be used with", USAGE),
     ("train iris --resume nothing", "cannot read \"nothing\": there is no such file", "a checkpoint file that train"),

@@ -358,6 +358,14 @@ fn verify_knows_other_data_by_its_hash() {
 }
 
 #[test]
+fn a_limit_of_ages_is_no_limit() {
+    let folder = tempdir().unwrap();
+    for limit in ["1e30", "inf"] {
+        done(folder.path(), &format!("train iris --max-time {limit} -q -o m.mm"));
+    }
+}
+
+#[test]
 fn inspect_tells_the_whole_of_a_model() {
     let folder = tempdir().unwrap();
     done(folder.path(), "train e2 --scale minmax -q");

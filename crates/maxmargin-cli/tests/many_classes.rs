@@ -76,3 +76,15 @@ fn kernels_take_no_memory_for_columns_without_an_entry() {
         assert_eq!((code, said.as_str()), (Some(0), "1\n-1\n"), "{kernel}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn inspect_writes_80_thousand_machines_as_json_without_holding_them_all() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("many"), rows(400)).unwrap();
+    done(folder.path(), "train many --task classification --kernel rbf -C 1000 --format libsvm -q -o m.mm");
+    let (code, said) = in_a_gigabyte(folder.path(), "inspect m.mm --json");
+    assert_eq!(code, Some(0), "{}", &said[..said.len().min(300)]);
+    assert_eq!(said.matches("\"training_errors\":").count(), 400 * 399 / 2);
+    assert!(said.starts_with("{\"rows\":1200,") && said.ends_with("}]}\n"));
+}

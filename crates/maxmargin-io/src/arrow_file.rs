@@ -36,7 +36,7 @@ use crate::limits::{most_bytes, too_much};
 use crate::read::{Format, ReadOptions, content, refuse_learning};
 use crate::remarks::{ReadData, Tally};
 use crate::survey::{self, ColumnSurvey, TableSurvey};
-use crate::table::{MISSING_HELP, is_missing, text_help};
+use crate::table::{is_missing, missing_help, text_help};
 pub(crate) use messages::{MAGIC, STREAM};
 use messages::{Message, Messages};
 
@@ -445,7 +445,7 @@ impl ArrowFile {
 
     fn missing_value(&self, row: usize, place: usize) -> Error {
         let found = format!("a missing value in row {}, column {}", self.done + row as u64 + 1, self.shown(place));
-        content(&self.origin, found, "a value", MISSING_HELP)
+        content(&self.origin, found, "a value", missing_help())
     }
 
     fn shown(&self, place: usize) -> String {

@@ -11,6 +11,7 @@ use crate::block::too_long;
 use crate::cache_file::{self, CacheFile};
 use crate::columns::select;
 use crate::error::Error;
+use crate::help::{Help, Setting};
 use crate::parquet_file::ParquetFile;
 use crate::read::{Format, ReadOptions, cannot_read, data_error, no_rows};
 use crate::remarks::{ReadData, Remarks};
@@ -213,7 +214,7 @@ pub(crate) fn refuse_label(origin: &str, options: &ReadOptions) -> Result<(), Er
             path: origin.into(),
             found: "a cache file, whose labels are known".into(),
             expected: format!("a table with a label column {}", maxmargin::error::quoted(label)),
-            help: "leave out --label, or make the cache again from the table".into(),
+            help: Help::from("leave out ").name(Setting::Label).and(", or make the cache again from the table"),
         }),
     }
 }

@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 use crate::atomic::save_over;
 use crate::container::{self, Kind, MOST_ITERATIONS, Number, Tensor, Tensors};
 use crate::error::Error;
+use crate::help::Help;
 use crate::model_file::MachineHeader;
 
 /// The way out when a file is something else.
@@ -113,20 +114,21 @@ pub fn save_checkpoint(path: &Path, checkpoint: &Checkpoint) -> Result<(), Error
 pub fn load_checkpoint(path: &Path) -> Result<Checkpoint, Error> {
     let name = path.display().to_string();
     let previous = previous_checkpoint(path);
-    let instead = |help: &str| {
+    let instead = |help: Help| {
         if previous.is_file() {
-            format!("go on from {}, which was saved before it", maxmargin::error::quoted(&previous.to_string_lossy()))
+            let previous = maxmargin::error::quoted(&previous.to_string_lossy());
+            format!("go on from {previous}, which was saved before it").into()
         } else {
-            help.to_string()
+            help
         }
     };
     let bytes = std::fs::read(path).map_err(|error| Error::Open {
         path: name.clone(),
         reason: crate::error::reason(&error),
-        help: instead(WHEN_OTHER),
+        help: instead(WHEN_OTHER.into()),
     })?;
     checkpoint_from_bytes(&bytes, &name).map_err(|error| match error {
-        Error::OwnFile { path, what, help } => Error::OwnFile { path, what, help: instead(&help) },
+        Error::OwnFile { path, what, help } => Error::OwnFile { path, what, help: instead(help) },
         other => other,
     })
 }

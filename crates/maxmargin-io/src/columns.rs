@@ -9,8 +9,9 @@ use maxmargin::error::{listed, quoted};
 
 use crate::error::Error;
 use crate::gather::sparse_matrix;
+use crate::help::{Help, Setting};
 use crate::libsvm::TARGET_HELP;
-use crate::read::{ReadOptions, all_dropped, asked_twice, content, data_error};
+use crate::read::{ReadOptions, all_dropped, asked_twice, content, data_error, settings_error};
 use crate::remarks::{ReadData, Remarks, Tally};
 
 /// A column of more values than this is hardly a category.
@@ -74,19 +75,20 @@ impl Head<'_> {
     fn find(&self, name: &str) -> Result<usize, Error> {
         self.find_one(name).ok_or_else(|| {
             let what = format!("there is no column {}", quoted(name));
-            let help = match (self.names, self.is_text) {
-                (Some(names), _) => format!("the columns are {}", listed(names.iter().map(|name| quoted(name)), 8)),
-                (None, true) => {
-                    format!("the columns are numbered 1 to {}; with a header they have names: --header", self.width)
+            let numbered = || Help::from(format!("the columns are numbered 1 to {}", self.width));
+            let help: Help = match (self.names, self.is_text) {
+                (Some(names), _) => {
+                    format!("the columns are {}", listed(names.iter().map(|name| quoted(name)), 8)).into()
                 }
-                (None, false) => format!("the columns are numbered 1 to {}", self.width),
+                (None, true) => numbered().and("; with a header they have names: ").set(Setting::Header, "true"),
+                (None, false) => numbered(),
             };
-            data_error(self.origin, maxmargin::Error::Data { what, help })
+            settings_error(self.origin, what, help)
         })
     }
 
     /// The places of the columns asked for: names, numbers counted from 1, and ranges of them, as in `1-5` or `width-height`.
-    pub(crate) fn find_all(&self, asked: &[String], flag: &str) -> Result<Vec<usize>, Error> {
+    pub(crate) fn find_all(&self, asked: &[String], setting: Setting) -> Result<Vec<usize>, Error> {
         let mut places = Vec::new();
         let mut seen = HashSet::new();
         for name in asked {
@@ -100,7 +102,7 @@ impl Head<'_> {
             };
             for place in range {
                 if !seen.insert(place) {
-                    return Err(asked_twice(self.origin, name, flag));
+                    return Err(asked_twice(self.origin, name, setting));
                 }
                 places.push(place);
             }
@@ -202,25 +204,20 @@ impl Head<'_> {
     /// The features: the columns asked for, or all but the label, without those excluded.
     fn chosen(&self, options: &ReadOptions, label: Option<usize>) -> Result<Vec<usize>, Error> {
         let mut features = match &options.columns {
-            Some(asked) => self.find_all(asked, "--columns")?,
+            Some(asked) => self.find_all(asked, Setting::Columns)?,
             None => (0..self.width).filter(|&place| Some(place) != label).collect(),
         };
         if !options.exclude.is_empty() {
-            let excluded: HashSet<usize> = self.find_all(&options.exclude, "--exclude")?.into_iter().collect();
+            let excluded: HashSet<usize> = self.find_all(&options.exclude, Setting::Exclude)?.into_iter().collect();
             if let Some(label) = label.filter(|label| excluded.contains(label)) {
-                let error = maxmargin::Error::Combination {
-                    what: format!("{} is the label and also among the columns to leave out", self.describe(label)),
-                    help: "choose another label with --label, or leave it out of --exclude".into(),
-                };
-                return Err(data_error(self.origin, error));
+                let what = format!("{} is the label and also among the columns to leave out", self.describe(label));
+                let help = Help::from("choose another label with ").name(Setting::Label);
+                return Err(settings_error(self.origin, what, help.and(", or take it out of ").name(Setting::Exclude)));
             }
             features.retain(|place| !excluded.contains(place));
             if features.is_empty() {
-                let error = maxmargin::Error::Combination {
-                    what: "--exclude leaves no column to learn from".into(),
-                    help: "leave a column in".into(),
-                };
-                return Err(data_error(self.origin, error));
+                let what = "all columns are left out, and none is there to learn from";
+                return Err(settings_error(self.origin, what, "leave a column in"));
             }
         }
         Ok(features)
@@ -243,11 +240,9 @@ impl Columns {
         };
         let features = head.chosen(options, label)?;
         if let Some(label) = label.filter(|label| features.contains(label)) {
-            let error = maxmargin::Error::Combination {
-                what: format!("{} is the label and also among the columns to keep", head.describe(label)),
-                help: "leave it out of --columns, or choose another with --label".into(),
-            };
-            return Err(data_error(head.origin, error));
+            let what = format!("{} is the label and also among the columns to keep", head.describe(label));
+            let help = Help::from("leave it out of ").name(Setting::Columns);
+            return Err(settings_error(head.origin, what, help.and(", or choose another with ").name(Setting::Label)));
         }
         let are_named = head.named || options.columns.is_some() || !options.exclude.is_empty();
         Ok(Columns {
@@ -581,14 +576,8 @@ pub(crate) fn check_width(head: Head<'_>, options: &ReadOptions) -> Result<(), E
 }
 
 /// The way out for a column that cannot be read.
-pub(crate) fn leave_out(name: &str) -> String {
-    format!("leave the column out with --exclude {}, or save it as numbers or text", flag_name(name))
-}
-
-/// A column's name as a flag takes it: in quotes where it has letters that a shell would take apart.
-pub(crate) fn flag_name(name: &str) -> String {
-    let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.:/".contains(c));
-    if plain { name.to_string() } else { quoted(name) }
+pub(crate) fn leave_out(name: &str) -> Help {
+    Help::from("leave the column out with ").set(Setting::Exclude, name).and(", or save it as numbers or text")
 }
 
 /// The place of a value among the categories; one that is not known is counted.
@@ -657,11 +646,8 @@ pub(crate) fn not_finite(origin: &str, value: f64, row: u64, column: &str) -> Er
 
 /// The error of a whole number that double precision cannot hold.
 pub(crate) fn too_large(origin: &str, value: &str, row: u64, column: &str) -> Error {
-    let error = maxmargin::Error::Data {
-        what: format!(
-            "the whole number {value} in row {row}, column {column} has more digits than can be computed with"
-        ),
-        help: "leave the column out with --columns, or subtract what its values share".into(),
-    };
-    Error::Data { path: origin.into(), error }
+    let what =
+        format!("the whole number {value} in row {row}, column {column} has more digits than can be computed with");
+    let help = Help::from("leave the column out with ").name(Setting::Exclude);
+    settings_error(origin, what, help.and(", or subtract what its values share"))
 }

@@ -59,13 +59,13 @@ impl Compression {
         let name = self.name();
         if error.get_ref().is_some_and(|inner| inner.is::<TooMuch>()) {
             let help = format!("decompress it first if that is right: {name} -d");
-            return too_much(origin, "more text than a compressed file is read for", &help);
+            return too_much(origin, "more text than a compressed file is read for", help);
         }
         Error::Content {
             path: origin.into(),
             found: format!("{name}-compressed data that are damaged or cut off ({})", reason(error)),
             expected: "a whole file".into(),
-            help: format!("copy or download the file once more; {name} -t tests it"),
+            help: format!("copy or download the file once more; {name} -t tests it").into(),
         }
     }
 }

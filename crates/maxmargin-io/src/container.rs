@@ -82,7 +82,7 @@ pub(crate) fn to_bytes(kind: &Kind<'_>, content: String, tensors: &[Tensor]) -> 
 /// When the bytes are damaged, of another kind, or of a newer format.
 pub(crate) fn from_bytes<'a>(kind: &Kind<'_>, bytes: &'a [u8], name: &str) -> Result<(String, Tensors<'a>), Error> {
     let noun = kind.noun;
-    let refuse = |what: String, help: &str| Error::OwnFile { path: name.to_string(), what, help: help.to_string() };
+    let refuse = |what: String, help: &str| Error::OwnFile { path: name.to_string(), what, help: help.into() };
     let not_ours = |what: String| refuse(what, kind.when_other);
     let damaged = |what: String| damaged(kind, name, &what);
     let (length, metadata) = SafeTensors::read_metadata(bytes)
@@ -130,7 +130,7 @@ pub(crate) fn damaged(kind: &Kind<'_>, name: &str, what: &str) -> Error {
     Error::OwnFile {
         path: name.to_string(),
         what: format!("the {} file is damaged: {what}", kind.noun),
-        help: kind.when_damaged.to_string(),
+        help: kind.when_damaged.into(),
     }
 }
 

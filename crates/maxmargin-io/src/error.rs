@@ -6,6 +6,8 @@ use std::io;
 use maxmargin::error::quoted;
 use thiserror::Error as ThisError;
 
+use crate::help::{Help, Setting};
+
 /// An error of reading or writing. Its text is one line, lower case, without a full stop; [`Error::help`] is the way out.
 ///
 /// Texts of the user are quoted and escaped, so that a message is safe to print whatever the file holds. What other code
@@ -21,7 +23,7 @@ pub enum Error {
         /// What the system said.
         reason: String,
         /// The way out.
-        help: String,
+        help: Help,
     },
     /// A file that is not of a kind that can be read, or holds nothing.
     #[error("{}: found {}, expected {}", shown(path), clean(found), clean(expected))]
@@ -33,7 +35,7 @@ pub enum Error {
         /// What would be read.
         expected: String,
         /// The way out.
-        help: String,
+        help: Help,
     },
     /// A place in a file that does not read.
     #[error("{}:{line}:{column}: found {}, expected {}", shown(path), clean(found), clean(expected))]
@@ -49,7 +51,7 @@ pub enum Error {
         /// What would be read.
         expected: String,
         /// The way out.
-        help: String,
+        help: Help,
     },
     /// A text table with one column, which cannot be the label and a feature at once.
     #[error("{}:{line}:{column}: found one column, expected a label column and at least one more", shown(path))]
@@ -69,6 +71,16 @@ pub enum Error {
         /// What the data set said.
         error: maxmargin::Error,
     },
+    /// Settings that do not go together, or not with the file.
+    #[error("{}: {}", shown(path), clean(what))]
+    Settings {
+        /// The file.
+        path: String,
+        /// What does not go together.
+        what: String,
+        /// The way out.
+        help: Help,
+    },
     /// More than a stated limit allows.
     #[error("{}: {}", shown(path), clean(what))]
     Limit {
@@ -77,7 +89,7 @@ pub enum Error {
         /// What there is, and how much is allowed.
         what: String,
         /// The way out.
-        help: String,
+        help: Help,
     },
     /// Reading was stopped from outside.
     #[error("{}: reading was interrupted", shown(path))]
@@ -91,7 +103,7 @@ pub enum Error {
         /// What cannot be written.
         what: String,
         /// The way out.
-        help: String,
+        help: Help,
     },
     /// The stream written to failed.
     #[error("cannot write: {}", clean(reason))]
@@ -111,7 +123,7 @@ pub enum Error {
         /// What the system said.
         reason: String,
         /// The way out.
-        help: String,
+        help: Help,
     },
     /// A model or checkpoint file that is damaged, or of another kind or version.
     #[error("{}: {}", shown(path), clean(what))]
@@ -121,27 +133,44 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
         /// The way out.
-        help: String,
+        help: Help,
     },
 }
 
 impl Error {
     /// The way out: one sentence that says what to do.
     pub fn help(&self) -> String {
-        let help = match self {
+        clean(&self.way_out().to_string()).into_owned()
+    }
+
+    /// [`Error::help`], with settings and their values as somebody writes them: as flags, or as arguments of Python. The value is empty
+    /// where the setting itself is meant.
+    pub fn help_by(&self, tell: impl Fn(Setting, &str) -> String) -> String {
+        clean(&self.way_out().told_by(tell)).into_owned()
+    }
+
+    /// Whether a setting is part of the way out, with this value where one is given.
+    pub fn helps(&self, setting: Setting, value: Option<&str>) -> bool {
+        self.way_out().names(setting, value)
+    }
+
+    fn way_out(&self) -> Cow<'_, Help> {
+        match self {
             Error::Open { help, .. }
             | Error::Content { help, .. }
             | Error::Syntax { help, .. }
+            | Error::Settings { help, .. }
             | Error::Limit { help, .. }
             | Error::NotWritable { help, .. }
             | Error::Save { help, .. }
-            | Error::OwnFile { help, .. } => help.clone(),
-            Error::Data { error, .. } => error.help(),
-            Error::OneColumn { .. } => "separate the cells with commas, semicolons, tabs, | or blanks".into(),
-            Error::Interrupted { .. } => "read it again".into(),
-            Error::Write { .. } => "write to another place, or make room there".into(),
-        };
-        clean(&help).into_owned()
+            | Error::OwnFile { help, .. } => Cow::Borrowed(help),
+            Error::Data { error, .. } => Cow::Owned(error.help().into()),
+            Error::OneColumn { .. } => {
+                Cow::Owned("separate the cells with commas, semicolons, tabs, | or blanks".into())
+            }
+            Error::Interrupted { .. } => Cow::Owned("read it again".into()),
+            Error::Write { .. } => Cow::Owned("write to another place, or make room there".into()),
+        }
     }
 }
 
@@ -226,19 +255,20 @@ mod tests {
     fn no_message_has_a_control_character_whoever_said_it() {
         let bad: String = ('\0'..='\u{ff}').filter(|c| c.is_control()).chain(['\u{2028}', '\u{202e}']).collect();
         let (path, text) = (format!("f{bad}"), || format!("x{bad}y"));
-        let help = text;
-        let error = maxmargin::Error::Data { what: text(), help: help() };
+        let out = || Help::from(text()).set(Setting::Exclude, text());
+        let error = maxmargin::Error::Data { what: text(), help: text() };
         let all = [
-            Error::Open { path: path.clone(), reason: text(), help: help() },
-            Error::Content { path: path.clone(), found: text(), expected: text(), help: help() },
-            Error::Syntax { path: path.clone(), line: 1, column: 1, found: text(), expected: text(), help: help() },
+            Error::Open { path: path.clone(), reason: text(), help: out() },
+            Error::Content { path: path.clone(), found: text(), expected: text(), help: out() },
+            Error::Syntax { path: path.clone(), line: 1, column: 1, found: text(), expected: text(), help: out() },
+            Error::Settings { path: path.clone(), what: text(), help: out() },
             Error::Data { path: path.clone(), error },
-            Error::Limit { path: path.clone(), what: text(), help: help() },
+            Error::Limit { path: path.clone(), what: text(), help: out() },
             Error::Interrupted { path: path.clone() },
-            Error::NotWritable { what: text(), help: help() },
+            Error::NotWritable { what: text(), help: out() },
             Error::Write { kind: io::ErrorKind::Other, reason: text() },
-            Error::Save { path: path.clone(), step: "writing", reason: text(), help: help() },
-            Error::OwnFile { path, what: text(), help: help() },
+            Error::Save { path: path.clone(), step: "writing", reason: text(), help: out() },
+            Error::OwnFile { path, what: text(), help: out() },
         ];
         for error in all {
             let told = format!("{error} {}", error.help());

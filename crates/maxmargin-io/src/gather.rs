@@ -17,6 +17,7 @@ use maxmargin::error::quoted;
 
 use crate::block::{Block, Cutter};
 use crate::error::Error;
+use crate::help::{Help, Setting};
 use crate::libsvm::group_mismatch;
 use crate::limits::check_room;
 use crate::parser::{Kind, Parser};
@@ -113,7 +114,7 @@ impl Summary {
                 column: first.label.column,
                 found: quoted(label),
                 expected: "LIBSVM text (label index:value ...)".into(),
-                help: "if this is CSV, name the format: --format csv".into(),
+                help: Help::from("if this is CSV, name the format: ").set(Setting::Format, "csv"),
             });
         }
         Ok(())

@@ -45,6 +45,7 @@ mod error;
 mod foreign;
 mod gather;
 mod guard;
+mod help;
 mod kernel_values;
 mod libsvm;
 mod limits;
@@ -83,6 +84,7 @@ pub use foreign::{
     libsvm_model_from_text, libsvm_model_to_text, onnx_model_to_bytes,
 };
 pub use guard::reads_guarded;
+pub use help::{Help, Setting};
 pub use model_file::{load_model, model_from_bytes, model_to_bytes, model_to_json, save_model};
 pub use read::{
     Categorical, Format, KernelValues, ReadControl, ReadOptions, ReadProgress, Reader, read_bytes, read_path,

@@ -19,6 +19,7 @@ use memchr::memchr;
 
 use crate::block::Block;
 use crate::error::Error;
+use crate::help::{Help, Setting};
 use crate::marks::{Marks, UNKNOWN};
 use crate::number::{Digits, digits_value, eight, known_number, number};
 use crate::read::ReadOptions;
@@ -43,7 +44,10 @@ impl Libsvm {
                 path: origin.into(),
                 found: "LIBSVM text, where the label is the first word of a row".into(),
                 expected: format!("CSV with a label column {}", quoted(label)),
-                help: "leave out --label, or name the format: --format csv".into(),
+                help: Help::from("leave out ")
+                    .name(Setting::Label)
+                    .and(", or name the format: ")
+                    .set(Setting::Format, "csv"),
             }),
             // A serial number is read as a column before the first, and taken out in the end.
             None => Ok(Libsvm {
@@ -363,7 +367,7 @@ impl Lines<'_> {
             return self.fault(at, found, expected, "renumber the columns that are used");
         }
         if index < self.base {
-            let help = "number the columns from 1, or say that they begin at 0: --zero-based";
+            let help = Help::from("number the columns from 1, or say that they begin at 0: ").name(Setting::ZeroBased);
             return self.fault(at, "the index 0", "one of 1 or more", help);
         }
         if index + 1 == next {
@@ -375,13 +379,7 @@ impl Lines<'_> {
     }
 
     #[cold]
-    fn fault(
-        &self,
-        at: usize,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Fault {
+    fn fault(&self, at: usize, found: impl Into<String>, expected: impl Into<String>, help: impl Into<Help>) -> Fault {
         Fault::new(self.block, at, found, expected, help)
     }
 }

@@ -10,6 +10,7 @@
 use maxmargin::error::bytes as shown_bytes;
 
 use crate::error::Error;
+use crate::help::Help;
 
 /// Numbers that any file may hold, however short it is: 128 MiB of doubles. More make short files more useful as an attack.
 pub(crate) const FREE_NUMBERS: u64 = 1 << 24;
@@ -38,7 +39,7 @@ pub(crate) fn most_text(file: u64) -> u64 {
 
 /// The error of a file that holds more than a file of its length may.
 #[cold]
-pub(crate) fn too_much(origin: &str, what: &str, help: &str) -> Error {
+pub(crate) fn too_much(origin: &str, what: &str, help: impl Into<Help>) -> Error {
     Error::Limit {
         path: origin.into(),
         what: format!("the file stands for {what}, which is more than a file of its length may"),

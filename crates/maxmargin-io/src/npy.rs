@@ -24,6 +24,7 @@ use crate::columns::{
     Columns, Head, Kind as ColumnKind, RawValues, check_width, code_of, not_finite, settle, too_large,
 };
 use crate::error::{Error, reason};
+use crate::help::{Help, Setting};
 use crate::limits::check_room;
 use crate::read::{ReadOptions, no_rows};
 use crate::remarks::{ReadData, Tally};
@@ -613,7 +614,7 @@ impl NpyWriter {
         if file.is_device() {
             return Err(Error::NotWritable {
                 what: "an npy file cannot be written to a pipe: its header tells how many rows come".into(),
-                help: "name a file, or choose another format with --to".into(),
+                help: Help::from("name a file, or choose another format with ").name(Setting::To),
             });
         }
         let mut out = BufWriter::with_capacity(1 << 20, file);
@@ -758,7 +759,7 @@ mod tests {
             "fill the value in",
         );
         refused(&file("<f8", false, "(1, 2)", &double(&[1.0, f64::INFINITY])), "column 2 is inf", "fill the value in");
-        refused(&file("<i8", false, "(1, 2)", &[0xff; 16].map(|byte: u8| byte >> 1)), "more digits", "--columns");
+        refused(&file("<i8", false, "(1, 2)", &[0xff; 16].map(|byte: u8| byte >> 1)), "more digits", "exclude");
         let whole = file("<f8", false, "(1, 2)", &two);
         for length in 0..whole.len() {
             assert!(read_default(&whole[..length]).is_err(), "the first {length} bytes");

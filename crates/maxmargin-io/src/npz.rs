@@ -24,6 +24,7 @@ use crate::atomic::AtomicFile;
 use crate::block::too_long;
 use crate::columns::{Columns, Head, answers_of, not_finite, select, too_large};
 use crate::error::Error;
+use crate::help::{Help, Setting};
 use crate::npy::{Description, Found, Header, Kind, describe, header};
 use crate::read::{ReadOptions, content, data_error, no_rows};
 use crate::write::as_labels;
@@ -283,14 +284,18 @@ impl<'a> Archive<'a> {
         let name = match asked {
             Some(name) if self.has(name) => name,
             Some(name) => {
-                let help =
-                    "name one of these with --label, or leave --label out where one is called y, labels or target";
+                let help = Help::from("name one of these with ")
+                    .name(Setting::Label)
+                    .and(", or none where one is called y, labels or target");
                 return Err(content(self.origin, self.shown(), format!("labels called {}", quoted(name)), help));
             }
             None => match self.only(&LABELS, "the labels")? {
                 Some(name) => name,
                 None => {
-                    let help = "save y too, name another array with --label, or predict with --unlabelled";
+                    let help = Help::from("save y too, name another array with ")
+                        .name(Setting::Label)
+                        .and(", or predict with ")
+                        .name(Setting::Unlabelled);
                     return Err(content(self.origin, self.shown(), "labels called y, labels or target", help));
                 }
             },
@@ -413,7 +418,7 @@ impl NpzWriter {
             return Err(Error::NotWritable {
                 what: "an npz file cannot be written to a pipe: it is finished at places that were written before"
                     .into(),
-                help: "name a file, or choose another format with --to".into(),
+                help: Help::from("name a file, or choose another format with ").name(Setting::To),
             });
         }
         let waiting = tempfile::tempfile_in(file.folder()).map_err(|error| file.write_error(error))?;

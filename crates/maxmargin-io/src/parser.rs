@@ -11,9 +11,10 @@ use crate::block::{Block, Cutter, check_text};
 use crate::columns::numbers;
 use crate::compressed::without_compression;
 use crate::error::Error;
+use crate::help::{Help, Setting};
 use crate::kernel_values::without_serials;
 use crate::libsvm::{INDEX_LIMIT, Libsvm};
-use crate::read::{Format, KernelValues, ReadOptions, asked_twice, content, data_error, no_rows};
+use crate::read::{Format, KernelValues, ReadOptions, asked_twice, content, data_error, no_rows, settings_error};
 use crate::rows::{Fault, Rows};
 use crate::table::{Table, separates_by_blanks, telling_part};
 
@@ -171,16 +172,19 @@ impl Parser {
 /// The columns of LIBSVM text that are asked for, checked as far as that is possible before the rows are known.
 fn chosen_numbers(origin: &str, options: &ReadOptions) -> Result<Option<Vec<String>>, Error> {
     if !options.exclude.is_empty() {
-        let what = "LIBSVM text does not say how many columns there are, so none can be left out of all".into();
-        let help = "name the columns to keep: --columns 1-5,8".into();
-        return Err(data_error(origin, maxmargin::Error::Combination { what, help }));
+        let what = "LIBSVM text does not say how many columns there are, so none can be left out of all";
+        return Err(settings_error(
+            origin,
+            what,
+            Help::from("name the columns to keep: ").set(Setting::Columns, "1-5,8"),
+        ));
     }
     let Some(asked) = &options.columns else { return Ok(None) };
     let columns = numbers(origin, asked)?;
     let mut seen = HashSet::new();
     for name in &columns {
         if !seen.insert(name) {
-            return Err(asked_twice(origin, name, "--columns"));
+            return Err(asked_twice(origin, name, Setting::Columns));
         }
         if !name.parse().is_ok_and(|number: u64| (1..=INDEX_LIMIT).contains(&number)) {
             let what = format!("there is no column {}", quoted(name));
@@ -231,10 +235,10 @@ const BINARY: [(&[u8], &str, &str); 24] = [
     (b"\xfd7zXZ\0", "xz-compressed data", "decompress the file first: xz -d"),
     (b"\x28\xb5\x2f\xfd", "zstd-compressed data", "decompress the file first: zstd -d"),
     (b"PK\x03\x04", "a zip archive", "unpack the archive first, or save the spreadsheet as CSV"),
-    (b"PAR1", "a Parquet file", "give the file as it is, not compressed, and without another --format"),
-    (b"ARROW1", "an Arrow file", "give the file as it is, not compressed, and without another --format"),
+    (b"PAR1", "a Parquet file", "give the file as it is, not compressed, and name no other format"),
+    (b"ARROW1", "an Arrow file", "give the file as it is, not compressed, and name no other format"),
     (b"FEA1", "a Feather file of version 1", "save it in version 2: pyarrow.feather.write_feather"),
-    (b"\x93NUMPY", "a NumPy array", "give the file as it is, not compressed, and without another --format"),
+    (b"\x93NUMPY", "a NumPy array", "give the file as it is, not compressed, and name no other format"),
     (b"\xff\xfe", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
     (b"\xfe\xff", "text in UTF-16, not UTF-8", "save the file as UTF-8"),
     (b"\x89HDF\r\n", "an HDF5 file", "save the data as CSV first"),
@@ -300,7 +304,10 @@ fn find_format(origin: &str, lines: &[u8], is_all: bool) -> Result<Option<Format
             at,
             quoted(words),
             "LIBSVM text (label index:value ...) or CSV",
-            "separate the cells of a row with commas, semicolons, tabs, | or blanks, or name the format: --format libsvm, --format csv",
+            Help::from("separate the cells of a row with commas, semicolons, tabs, | or blanks, or name the format: ")
+                .set(Setting::Format, "libsvm")
+                .and(" or ")
+                .set(Setting::Format, "csv"),
         )
         .error(origin, 0)),
     }

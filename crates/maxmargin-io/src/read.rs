@@ -16,6 +16,7 @@ use crate::block::{Block, Cutter};
 use crate::compressed::{Bounded, Compression, decompressed};
 use crate::error::{Error, reason};
 use crate::gather::{Expected, read_all};
+use crate::help::{Help, Setting};
 use crate::parser::{Kind, Parser};
 use crate::remarks::{ReadData, Remarks};
 use crate::row_blocks::RowBlocks;
@@ -535,7 +536,7 @@ pub(crate) fn content(
     origin: &str,
     found: impl Into<String>,
     expected: impl Into<String>,
-    help: impl Into<String>,
+    help: impl Into<Help>,
 ) -> Error {
     let path = origin.into();
     Error::Content { path, found: found.into(), expected: expected.into(), help: help.into() }
@@ -546,10 +547,15 @@ pub(crate) fn data_error(origin: &str, error: maxmargin::Error) -> Error {
     Error::Data { path: origin.into(), error }
 }
 
+/// The error of settings that do not go together, or not with the file.
+pub(crate) fn settings_error(origin: &str, what: impl Into<String>, help: impl Into<Help>) -> Error {
+    Error::Settings { path: origin.into(), what: what.into(), help: help.into() }
+}
+
 /// The error of a column that is asked for more than once.
-pub(crate) fn asked_twice(origin: &str, name: &str, flag: &str) -> Error {
+pub(crate) fn asked_twice(origin: &str, name: &str, setting: Setting) -> Error {
     let what = format!("the column {} is asked for twice", quoted(name));
-    data_error(origin, maxmargin::Error::Combination { what, help: format!("name each column once in {flag}") })
+    settings_error(origin, what, Help::from("name each column once in ").name(setting))
 }
 
 /// The error of a text without a row.
@@ -564,17 +570,18 @@ pub(crate) fn refuse_learning(origin: &str, options: &ReadOptions) -> Result<(),
     }
     let (what, help) = match options.categorical {
         Categorical::None => {
-            ("means and medians of columns", "choose --missing drop or zero, or give a file that can be read twice")
+            ("means and medians of columns", Help::from("choose ").set(Setting::Missing, "drop").and(" or zero"))
         }
-        _ => ("the values of columns of words", "leave out --categorical, or give a file that can be read twice"),
+        _ => ("the values of columns of words", Help::from("leave out ").name(Setting::Categorical)),
     };
     let what = format!("{what} are known only when all rows have been read");
-    Err(data_error(origin, maxmargin::Error::Combination { what, help: help.into() }))
+    Err(settings_error(origin, what, help.and(", or give a file that can be read twice")))
 }
 
 /// The error of a table whose rows are all left out.
 pub(crate) fn all_dropped(origin: &str) -> Error {
-    content(origin, "a missing value in every row", "a row without one", "fill them in: --missing mean, median or zero")
+    let help = Help::from("fill them in: ").set(Setting::Missing, "mean").and(", median or zero");
+    content(origin, "a missing value in every row", "a row without one", help)
 }
 
 /// The error of a file that cannot be read.

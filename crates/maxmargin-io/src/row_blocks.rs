@@ -10,7 +10,7 @@ use crate::block::Block;
 use crate::error::Error;
 use crate::gather::Summary;
 use crate::parser::{Kind, Parser};
-use crate::read::{Format, Opened, ReadControl, data_error};
+use crate::read::{Format, Opened, ReadControl, settings_error};
 use crate::rows::Rows;
 
 /// Some rows of a file that follow one another.
@@ -133,12 +133,10 @@ impl<'a> RowBlocks<'a> {
         let columns = self.summary.columns();
         let is_missing = |name: &&String| name.parse().is_ok_and(|number: usize| number > columns);
         match self.parser.chosen().into_iter().flatten().find(is_missing) {
-            Some(name) => Err(data_error(
+            Some(name) => Err(settings_error(
                 self.parser.origin(),
-                maxmargin::Error::Data {
-                    what: format!("there is no column {}", quoted(name)),
-                    help: format!("the columns are numbered 1 to {columns}"),
-                },
+                format!("there is no column {}", quoted(name)),
+                format!("the columns are numbered 1 to {columns}"),
             )),
             None => Ok(()),
         }

@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::block::Block;
 use crate::error::Error;
+use crate::help::Help;
 use crate::marks::Marks;
 use crate::remarks::Tally;
 
@@ -16,7 +17,7 @@ pub(crate) struct Fault {
     pub(crate) place: Place,
     pub(crate) found: String,
     pub(crate) expected: String,
-    pub(crate) help: String,
+    pub(crate) help: Help,
     /// Whether it is that the bytes are not text.
     pub(crate) is_not_text: bool,
 }
@@ -29,7 +30,7 @@ impl Fault {
         at: usize,
         found: impl Into<String>,
         expected: impl Into<String>,
-        help: impl Into<String>,
+        help: impl Into<Help>,
     ) -> Self {
         let (found, expected, help) = (found.into(), expected.into(), help.into());
         Fault { place: Place::new(block, at), found, expected, help, is_not_text: false }

@@ -23,7 +23,7 @@ const STREAM: Kind<'static> = Kind {
     key: "maxmargin-stream",
     noun: "checkpoint",
     format: 1,
-    when_other: "name a checkpoint file that train --stream has written",
+    when_other: "name a checkpoint file that a training on a stream has written",
     when_damaged: "begin from scratch",
 };
 

@@ -11,7 +11,8 @@ use maxmargin::data::Missing;
 use crate::block::Block;
 use crate::columns::{Columns, Head, Kind, VALUES_LIMIT};
 use crate::error::Error;
-use crate::read::{Categorical, ReadOptions, data_error};
+use crate::help::{Help, Setting};
+use crate::read::{Categorical, ReadOptions, settings_error};
 use crate::rows::Fault;
 use crate::table::{Cell, Table};
 
@@ -391,9 +392,14 @@ fn may_be_label(column: &ColumnSurvey) -> bool {
 /// The columns that are asked for as categories.
 fn categorical_places(head: Head<'_>, options: &ReadOptions) -> Result<HashSet<usize>, Error> {
     match &options.categorical {
-        Categorical::Named(names) => Ok(head.find_all(names, "--categorical")?.into_iter().collect()),
+        Categorical::Named(names) => Ok(head.find_all(names, Setting::Categorical)?.into_iter().collect()),
         _ => Ok(HashSet::new()),
     }
+}
+
+/// The way out that leaves a column out.
+fn without(head: Head<'_>, place: usize) -> Help {
+    Help::from("leave the column out with ").set(Setting::Exclude, head.name(place))
 }
 
 /// Whether a table has to be looked at before it can be read.
@@ -412,15 +418,13 @@ pub(crate) fn learn(
     options: &ReadOptions,
 ) -> Result<(), Error> {
     let named = categorical_places(head, options)?;
-    let combination =
-        |what: String, help: &str| data_error(head.origin, maxmargin::Error::Combination { what, help: help.into() });
     if let Some(&place) = named.iter().filter(|place| !columns.features.contains(place)).min() {
         let what = if columns.label == Some(place) {
-            format!("{} is the label and also among those of --categorical", head.describe(place))
+            format!("{} is the label and also among the categories", head.describe(place))
         } else {
-            format!("{} is left out and also among those of --categorical", head.describe(place))
+            format!("{} is left out and also among the categories", head.describe(place))
         };
-        return Err(combination(what, "leave it out of --categorical"));
+        return Err(settings_error(head.origin, what, Help::from("leave it out of ").name(Setting::Categorical)));
     }
     let (mut kinds, mut fills) = (Vec::new(), Vec::new());
     for &place in &columns.features {
@@ -431,7 +435,7 @@ pub(crate) fn learn(
                 return Err(Error::Limit {
                     path: head.origin.into(),
                     what: format!("{} has more than {VALUES_LIMIT} different values", head.describe(place)),
-                    help: "leave the column out with --exclude, or join rare values".into(),
+                    help: without(head, place).and(", or join rare values"),
                 });
             }
             let mut values: Vec<String> = column.texts.iter().cloned().collect();
@@ -443,7 +447,7 @@ pub(crate) fn learn(
         let fill = column.fill(options.missing);
         if options.missing.is_learnt() && fill.is_none() && column.words == 0 {
             let what = format!("{} has no value at all, so no {} either", head.describe(place), options.missing.name());
-            return Err(combination(what, "leave the column out with --exclude"));
+            return Err(settings_error(head.origin, what, without(head, place)));
         }
         kinds.push(Kind::Number);
         fills.push(fill);

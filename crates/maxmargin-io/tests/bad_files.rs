@@ -39,6 +39,21 @@ fn each_message_is_one_line_that_names_the_file_and_has_a_way_out() {
     }
 }
 
+/// `iconv -f latin1` is a command of its own; a flag of ours begins with two dashes.
+#[test]
+fn no_way_out_names_a_flag_of_the_command_line_but_where_a_front_end_writes_it() {
+    let is_flag = |word: &str| word.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+    let mut told = 0;
+    for BadFile { what, name, bytes, options, .. } in all() {
+        let error = read_bytes(&bytes, name, &options).expect_err(&what);
+        let help = error.help();
+        assert!(!help.split([' ', '(']).any(is_flag), "{what}: {help}");
+        let by_flags = error.help_by(|setting, value| format!("--{} {value}", setting.name()));
+        told += usize::from(by_flags.split([' ', '(']).any(is_flag));
+    }
+    assert!(told > 50, "{told}");
+}
+
 /// The same file may be read in several ways, but no entry is there twice.
 #[test]
 fn the_catalogue_holds_more_than_300_files_and_none_twice() {
@@ -56,7 +71,7 @@ fn a_column_of_too_many_values_is_not_taken_for_categories() {
     let table: String = (0..1001).map(|row| format!("id{row},1,a\n")).collect();
     let error = read_bytes(table.as_bytes(), "d.csv", &categorical()).unwrap_err();
     assert_eq!(error.to_string(), "d.csv: column 1 has more than 1000 different values");
-    assert_eq!(error.help(), "leave the column out with --exclude, or join rare values");
+    assert_eq!(error.help(), "leave the column out with exclude 1, or join rare values");
     let table: String = (0..1000).map(|row| format!("id{row},1,a\n")).collect();
     let data = read_bytes(table.as_bytes(), "d.csv", &categorical()).unwrap();
     assert_eq!(data.columns(), 1001);

@@ -152,7 +152,7 @@ fn what_does_not_read_is_said_with_its_array_and_the_way_out() {
             "no labels",
             stored(&[table()]),
             "found the arrays \"X\", expected labels called y, labels or target",
-            "--unlabelled",
+            "unlabelled",
         ),
         (
             "two tables",

@@ -356,7 +356,7 @@ fn what_onnx_cannot_compute_is_refused_with_the_way_out() {
         (fit(&data, with(KernelParams::ChiSquare { gamma })), "no operator for the kernel chi-square", "rbf"),
         (fit(&data, with(sum)), "no operator for the kernel (linear + rbf(gamma=0.5))", "linear, polynomial"),
         (fit(&table, with(KernelParams::Precomputed)), "no operator for the kernel precomputed", "sigmoid"),
-        (fit(&data, ball(KernelParams::Linear)), "no balls but those of the kernel rbf", "--task one-class"),
+        (fit(&data, ball(KernelParams::Linear)), "no balls but those of the kernel rbf", "task one-class"),
         (fit(&data, ball(square)), "no balls but those of the kernel rbf", "kernel rbf"),
     ] {
         let error = onnx_model_to_bytes(&model).unwrap_err();
@@ -369,7 +369,7 @@ fn what_onnx_cannot_compute_is_refused_with_the_way_out() {
         error.to_string().contains("a bias of -1000000000000000000000000000000000000000, and ONNX's operators"),
         "{error}"
     );
-    assert!(error.help().contains("--scale standard"));
+    assert!(error.help().contains("scale standard"));
 }
 
 #[test]

@@ -153,6 +153,42 @@ impl Control for Unkept<'_> {
     }
 }
 
+/// The control of one of several trainings that share a limit on time: it sees its portion as the whole limit.
+pub(crate) struct Portion<'a> {
+    inner: &'a mut dyn Control,
+    /// Where the portion begins, and how large it is, as parts of the whole limit.
+    start: f64,
+    size: f64,
+}
+
+impl<'a> Portion<'a> {
+    /// An equal portion of the time that is left, for the first of some trainings to come.
+    pub(crate) fn of_left(inner: &'a mut dyn Control, trainings: usize) -> Self {
+        let start = inner.spent().unwrap_or(0.0);
+        Portion { inner, start, size: (1.0 - start).max(0.0) / trainings.max(1) as f64 }
+    }
+}
+
+impl Control for Portion<'_> {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        let reserved = 1.0 - (self.start + (1.0 - progress.reserved) * self.size);
+        self.inner.poll(Progress { price: progress.price * self.size, reserved, ..progress })
+    }
+
+    fn spent(&self) -> Option<f64> {
+        let own = |spent: f64| if self.size > 0.0 { (spent - self.start) / self.size } else { f64::INFINITY };
+        self.inner.spent().map(own)
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.inner.wants_steps()
+    }
+
+    fn step(&mut self, step: Step) {
+        self.inner.step(step);
+    }
+}
+
 /// The control of a search that goes on after some iterations.
 pub(crate) struct After<'a> {
     pub(crate) inner: &'a mut dyn Control,
@@ -170,5 +206,46 @@ impl Control for After<'_> {
 
     fn step(&mut self, step: Step) {
         self.inner.step(step.after(self.iterations));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A limit of which this part has passed.
+    struct At(f64);
+
+    impl Control for At {
+        fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+            if progress.is_over(self.0) { ControlFlow::Break(Stop::TimeLimit) } else { ControlFlow::Continue(()) }
+        }
+
+        fn spent(&self) -> Option<f64> {
+            Some(self.0)
+        }
+    }
+
+    #[test]
+    fn trainings_that_share_a_limit_each_see_their_own_portion_of_what_is_left() {
+        let mut clock = At(0.5);
+        // The second half is shared by two: the portion is from 0.5 to 0.75.
+        let portion = Portion::of_left(&mut clock, 2);
+        assert_eq!(portion.spent(), Some(0.0));
+        let (start, size) = (portion.start, portion.size);
+        for (now, price, reserved, is_over) in [
+            (0.7, 0.0, 0.0, false),
+            (0.76, 0.0, 0.0, true),
+            (0.6, 0.0, 0.5, false),
+            (0.65, 0.0, 0.5, true),
+            (0.6, 0.5, 0.0, false),
+            (0.7, 0.5, 0.0, true),
+        ] {
+            let mut clock = At(now);
+            let mut portion = Portion { inner: &mut clock, start, size };
+            let work = Work { done: 0.0, to_end: 1.0 };
+            let progress = Progress { work, price, reserved, ..Progress::default() };
+            assert_eq!(portion.poll(progress).is_break(), is_over, "{now} {price} {reserved}");
+        }
     }
 }

@@ -40,6 +40,10 @@ mod alone {
     }
 }
 
+/// Multiplications up to which a fit or a prediction is over before a team of threads has come: some milliseconds. With more of them small
+/// fits take longer alone than in a team; the bits are the same either way.
+const SMALL_WORK: usize = 16_000_000;
+
 /// Numbers that a thread makes or looks at at a time.
 const NUMBERS_A_CHUNK: usize = 1 << 14;
 
@@ -75,6 +79,11 @@ impl Workers {
             return Ok(Self::none());
         }
         start(threads).map(|pool| Workers { pool: Some(pool) })
+    }
+
+    /// Whether a fit or a prediction of this many multiplications is over before a team of threads has come.
+    pub fn are_idle_for(multiplications: usize) -> bool {
+        multiplications < SMALL_WORK
     }
 
     /// How many threads work at once.

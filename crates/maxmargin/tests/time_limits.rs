@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used)] // all of this file is tests
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use maxmargin::calibration::{CalibrationParams, Held};
 use maxmargin::control::Work;
 use maxmargin::data::{Dataset, Label, Labels, Matrix};
 use maxmargin::kernel::{Gamma, KernelParams};
+use maxmargin::problem::Task;
 use maxmargin::provenance::Note;
 use maxmargin::solver::SolverKind;
 use maxmargin::training::Penalty;
@@ -225,5 +228,162 @@ fn a_nu_and_the_solver_smo_leave_the_solution_of_few_rows_and_no_constant_where_
         assert_eq!(model.stop(), Stop::TimeLimit, "{what}");
         assert!(machine.notes.iter().any(|note| matches!(note, Note::OfFewRows { .. })), "{what}: {:?}", machine.notes);
         assert!(5 * machine.training_errors < 2 * data.rows(), "{what}: {} errors", machine.training_errors);
+    }
+}
+
+#[test]
+fn a_nu_whose_search_cannot_begin_in_time_does_not_begin() {
+    let data = data(3).select_rows(&(0..ROWS * CLASSES).filter(|row| row % CLASSES < 2).collect::<Vec<_>>());
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(2.0) };
+    let params = TrainingParams { kernel, penalty: Penalty::Nu(0.6), ..TrainingParams::default() };
+    let training = params.check().unwrap();
+    let fit = |limit: f64| {
+        let mut clock = Clock { limit, done: 0.0, is_fair: true };
+        let model = training.fit(&data, &Workers::none(), &mut clock).unwrap();
+        (model.machines()[0].clone(), clock.done)
+    };
+    // A point that is feasible has the part 0.6 of 3,000 rows as support vectors, each with 3,000 kernel values and more for the end.
+    let least = OF_ENDING * 0.6 * 9e6;
+    let (machine, work) = fit(0.5 * least);
+    assert!(work < 0.5 * least, "{work:e}");
+    assert!(machine.notes.iter().any(|note| matches!(note, Note::OfFewRows { .. })), "{:?}", machine.notes);
+    assert!(5 * machine.training_errors < 2 * data.rows(), "{} errors", machine.training_errors);
+    // Negative control: with time enough it begins.
+    let (machine, _) = fit(20.0 * least);
+    assert!(machine.iterations > 0 && !machine.notes.iter().any(|note| matches!(note, Note::OfFewRows { .. })));
+}
+
+#[test]
+fn one_class_of_many_rows_is_refused_where_its_certificate_takes_far_longer_than_the_limit() {
+    let data = data(4);
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(2.0) };
+    for task in [Task::OneClass { nu: 0.5 }, Task::Svdd { nu: 0.5 }] {
+        let params = TrainingParams { kernel: kernel.clone(), task, ..TrainingParams::default() };
+        let training = params.check().unwrap();
+        let least = OF_ENDING * 0.5 * (ROWS * CLASSES).pow(2) as f64;
+        let mut clock = Clock { limit: 0.1 * least, done: 0.0, is_fair: true };
+        let error = training.fit(&data, &Workers::none(), &mut clock).unwrap_err();
+        let message =
+            "the limit on time is too short for one class of 6000 rows: the certificate alone takes about 10 times";
+        assert!(error.to_string().starts_with(message), "{error}");
+        assert!(clock.done < 0.1 * least, "{:e}", clock.done);
+        // Negative control: twice the time is no reason to refuse.
+        let mut clock = Clock { limit: least, done: 0.0, is_fair: true };
+        assert!(training.fit(&data, &Workers::none(), &mut clock).is_ok());
+    }
+}
+
+/// A clock that goes on whenever somebody looks at it.
+struct Looks {
+    limit: u32,
+    looks: AtomicU32,
+}
+
+impl Control for Looks {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        let is_over = self.spent().is_some_and(|spent| progress.is_over(spent));
+        if is_over { ControlFlow::Break(Stop::TimeLimit) } else { ControlFlow::Continue(()) }
+    }
+
+    fn spent(&self) -> Option<f64> {
+        Some(f64::from(self.looks.fetch_add(1, Ordering::Relaxed)) / f64::from(self.limit))
+    }
+}
+
+#[test]
+fn machines_that_are_too_many_for_a_limit_are_given_up_soon_and_not_finished_one_by_one() {
+    let classes = 150;
+    let place = |row: u32| f64::from(row % classes) + 0.01 * f64::from(row / classes);
+    let numbers: Vec<f64> = (0..2 * classes).map(place).collect();
+    let labels = (0..2 * classes).map(|row| Label::new(format!("c{}", row % classes)));
+    let rows = 2 * classes as usize;
+    let data = Dataset::new(Matrix::dense(rows, 1, numbers).unwrap(), Labels::new(labels)).unwrap();
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(1.0) };
+    let training = TrainingParams { kernel, ..TrainingParams::default() }.check().unwrap();
+    for threads in [1, 2] {
+        let workers = Workers::new(threads).unwrap();
+        let mut clock = Looks { limit: 30, looks: AtomicU32::new(0) };
+        let error = training.fit(&data, &workers, &mut clock).unwrap_err();
+        assert!(error.to_string().starts_with("the limit on time has passed, and "), "{threads}: {error}");
+        assert!(error.to_string().ends_with(" of 11175 machines were trained"), "{threads}: {error}");
+        // Negative control: a limit that is long enough.
+        let mut clock = Looks { limit: 100_000_000, looks: AtomicU32::new(0) };
+        assert_eq!(training.fit(&data, &workers, &mut clock).unwrap().stop(), Stop::Converged, "{threads}");
+    }
+}
+
+#[test]
+fn the_solver_smo_begins_with_few_rows_under_a_limit() {
+    let data = overlapping(8, 6_000);
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(4.0) };
+    let solver = Some(SolverKind::Smo);
+    let training = TrainingParams { kernel, solver, ..TrainingParams::default() }.check().unwrap();
+    for limit in [1e7, 3e7] {
+        let mut clock = Clock { limit, done: 0.0, is_fair: true };
+        let model = training.fit(&data, &Workers::none(), &mut clock).unwrap();
+        let machine = &model.machines()[0];
+        let work = clock.done + OF_ENDING * (machine.support.len() * machine.rows) as f64;
+        println!("limit {limit:e}: {work:e}, {} errors, {} support", machine.training_errors, machine.support.len());
+        assert_eq!(model.stop(), Stop::TimeLimit, "limit {limit:e}");
+        assert!(4 * machine.training_errors < data.rows(), "limit {limit:e}: {} errors", machine.training_errors);
+        assert!(work <= 1.1 * limit, "limit {limit:e}: {work:e}");
+    }
+}
+
+#[test]
+fn relevance_vectors_are_those_of_few_rows_where_there_is_no_time() {
+    let data = overlapping(9, 3_000);
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(4.0) };
+    let solver = Some(SolverKind::Rvm);
+    let training = TrainingParams { kernel, solver, ..TrainingParams::default() }.check().unwrap();
+    let model = training.fit(&data, &Workers::none(), &mut NoTime).unwrap();
+    let machine = &model.machines()[0];
+    assert_eq!(model.stop(), Stop::TimeLimit);
+    assert!(machine.notes.contains(&Note::OfFewRows { rows: 128 }), "{:?}", machine.notes);
+    assert!(4 * machine.training_errors < data.rows(), "{} errors", machine.training_errors);
+}
+
+#[test]
+fn folds_of_probabilities_share_the_time_that_is_left() {
+    let data = overlapping(10, 3_000);
+    let kernel = KernelParams::Rbf { gamma: Gamma::Value(4.0) };
+    let training = TrainingParams { kernel, ..TrainingParams::default() }.check().unwrap();
+    let workers = Workers::none();
+    let model = training.fit(&data, &workers, &mut Unattended).unwrap();
+    let how = CalibrationParams { held: Some(Held::Folds(5)), ..CalibrationParams::default() };
+    let calibrate = |limit: f64| {
+        let mut clock = Adding { clock: Clock { limit, done: 0.0, is_fair: true }, before: 0.0, last: 0.0 };
+        let found = training.calibrate(&model, &data, how, &workers, &mut clock).unwrap();
+        (found.continue_value(), clock.clock.done)
+    };
+    let (_, all) = calibrate(f64::INFINITY);
+    let (found, work) = calibrate(0.8 * all);
+    println!("all {all:e}, under the limit {work:e}");
+    assert!(work < 0.9 * all, "{work:e} of {all:e}");
+    assert!(found.unwrap().machines()[0].calibration.is_some());
+    // Where there is next to no time, there are no probabilities, and it is said.
+    assert!(calibrate(1.0).0.is_none());
+}
+
+/// A clock of several trainings, each of which counts its work from 0.
+struct Adding {
+    clock: Clock,
+    before: f64,
+    last: f64,
+}
+
+impl Control for Adding {
+    fn poll(&mut self, progress: Progress) -> ControlFlow<Stop> {
+        let done = progress.work.done;
+        if done < self.last {
+            self.before += self.last;
+        }
+        self.last = done;
+        let work = Work { done: self.before + done, ..progress.work };
+        self.clock.poll(Progress { work, ..progress })
+    }
+
+    fn spent(&self) -> Option<f64> {
+        self.clock.spent()
     }
 }

@@ -1,10 +1,8 @@
 //! The arguments of `explain`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use super::reading::Reading;
+use super::review::Review;
 
 /// Say why a model predicts what it does of some rows: the terms that decided, and how far the boundary is
 #[derive(Args, Debug)]
@@ -19,12 +17,8 @@ Examples:
   maxmargin explain mine.mm new.csv --row 3 --row 7 --top 5
   maxmargin explain mine.mm new.csv --row 3 --all --json")]
 pub(crate) struct Explain {
-    /// The model
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
-    /// The data: a file, - for standard input, or the name of an embedded or generated set
-    #[arg(value_name = "DATA")]
-    pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) review: Review,
     /// Which row, counted from 1; may be given several times
     #[arg(long = "row", value_name = "N", required = true, allow_hyphen_values = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: Vec<u64>,
@@ -34,15 +28,4 @@ pub(crate) struct Explain {
     /// Show all machines, and not those of the class that won alone
     #[arg(long)]
     pub(crate) all: bool,
-    /// A CSV file without a label column
-    #[arg(long, conflicts_with = "label")]
-    pub(crate) unlabelled: bool,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// How many threads work; 0 is one for each core
-    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
-    pub(crate) threads: usize,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
 }

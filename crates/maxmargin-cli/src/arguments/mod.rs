@@ -15,6 +15,7 @@ mod plot;
 mod predict;
 mod project;
 mod reading;
+mod review;
 mod suspects;
 mod train;
 mod tune;

@@ -1,10 +1,8 @@
 //! The arguments of `suspects`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use super::reading::Reading;
+use super::review::Review;
 
 /// List the rows that a model had to give up on: likely wrong labels, largest residuals, outliers
 #[derive(Args, Debug)]
@@ -17,24 +15,9 @@ Examples:
   maxmargin suspects iris.mm iris
   maxmargin suspects mine.mm mine.csv --top 50 --json")]
 pub(crate) struct Suspects {
-    /// The model
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
-    /// The data that it was trained on, or other data with labels
-    #[arg(value_name = "DATA")]
-    pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) review: Review,
     /// How many rows to list, the worst first
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 20)]
     pub(crate) top: usize,
-    /// There is no label column (one-class)
-    #[arg(long, conflicts_with = "label")]
-    pub(crate) unlabelled: bool,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// How many threads work; 0 is one for each core
-    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
-    pub(crate) threads: usize,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
 }

@@ -148,10 +148,10 @@ pub(crate) struct Train {
     /// The relative duality gap to stop at [default: 1e-4 for linear machines, 5e-3 beside the tolerance for kernels]
     #[arg(long, value_name = "NUMBER", help_heading = "Solver", allow_hyphen_values = true)]
     pub(crate) gap: Option<f64>,
-    /// Stop after so many steps [default: a finite cap of the solver's own]
+    /// The most steps; after them the solver stops where it is [default: a finite cap of the solver's own]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Solver")]
     pub(crate) max_iterations: Option<u64>,
-    /// Stop after so many seconds
+    /// The most seconds to train; after them the best model so far is taken
     #[arg(long, value_name = "SECONDS", help_heading = "Solver", allow_hyphen_values = true)]
     pub(crate) max_time: Option<f64>,
     /// How many threads work; 0 is one for each core. The result is the same for any number

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::reading::Reading;
+use super::review::Review;
 
 /// Check a model's certificate against its training data, from scratch
 #[derive(Args, Debug)]
@@ -17,27 +17,12 @@ Examples:
   maxmargin verify iris.mm iris
   maxmargin verify mine.mm mine.csv --json")]
 pub(crate) struct Verify {
-    /// The model
-    #[arg(value_name = "MODEL")]
-    pub(crate) model: PathBuf,
-    /// The data that it was trained on
-    #[arg(value_name = "DATA")]
-    pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) review: Review,
     /// The share of rows that training kept out, with the same --seed
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) holdout: Option<f64>,
-    /// There is no label column (one-class)
-    #[arg(long, conflicts_with = "label")]
-    pub(crate) unlabelled: bool,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
     /// Draw the margins that the certificate is about, or the residuals of a regression, to a .svg or .png file
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
-    /// How many threads work; 0 is one for each core
-    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
-    pub(crate) threads: usize,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::train::refusal;
 use crate::arguments::{Doctor, TaskKind};
 use crate::exit::ExitCode;
-use crate::failure::Failure;
+use crate::failure::{Failure, help_of};
 use crate::input::{self, Origin};
 use crate::output::{self, Words};
 use crate::report::diagnosis::{self as report, Patient};
@@ -121,7 +121,7 @@ fn unread(
     survey: &TableSurvey,
     command: Option<&str>,
 ) -> Result<ExitCode, Failure> {
-    let (what, help) = (error.to_string(), error.help());
+    let (what, help) = (error.to_string(), help_of(error));
     output::print(&if arguments.json {
         json_line(&json!({
             "data": origin.shown(),

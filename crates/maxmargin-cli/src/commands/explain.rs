@@ -13,12 +13,12 @@ use crate::report::{counted, json_line};
 
 /// Explains rows.
 pub(super) fn run(arguments: &Explain) -> Result<ExitCode, Failure> {
-    let words = Words { quiet: arguments.json };
-    let origin = Origin::new(&arguments.data, words)?;
-    let workers = Workers::new(arguments.threads)?;
-    let model = crate::model_file::load(&arguments.model)?;
-    let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
-    let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
+    let words = Words { quiet: arguments.review.json };
+    let origin = Origin::new(&arguments.review.data, words)?;
+    let workers = Workers::new(arguments.review.threads)?;
+    let model = crate::model_file::load(&arguments.review.model)?;
+    let source = origin.fetch(arguments.review.reading.seed_of(&model), &workers, words)?;
+    let found = input::read_for_model(&source, &model, &arguments.review.reading, arguments.review.unlabelled, words)?;
     // Rows are those of the file, also where some of them were left out.
     let dropped = &found.remarks.dropped;
     let rows = found.data.rows() + dropped.len();
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Explain) -> Result<ExitCode, Failure> {
     if let Some(note) = explained.iter().find_map(|one| one.found.note.as_deref()) {
         words.note(note);
     }
-    output::print(&if arguments.json {
+    output::print(&if arguments.review.json {
         json_line(&report::view(&model, &explained))
     } else {
         report::words(&model, &explained)

@@ -15,8 +15,8 @@ use crate::failure::Failure;
 use crate::input::{self, Origin};
 use crate::output::{self, Words};
 use crate::progress::Watch;
-use crate::report::model::{self as report, Geometry, Hulls, Plane, Risk};
-use crate::report::{json_line, machines};
+use crate::report::machines;
+use crate::report::model::{self as report, Geometries, Geometry, Hulls, Plane, Risk};
 use crate::size;
 
 /// How near to the hulls' true distance is near enough, as a part of it.
@@ -51,17 +51,20 @@ pub(super) fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
             "leave the data out",
         ));
     }
-    let points = data.as_ref().map(|data| Measured::new(&model, data)).transpose()?;
-    let mut geometry = Vec::new();
-    for machine in model.machines() {
-        geometry.push(measure(&model, machine, points.as_ref(), arguments.mu, &workers)?);
-    }
-    let file = output::escaped(&arguments.model.to_string_lossy());
-    output::print(&if arguments.json {
-        json_line(&report::view(&model, &geometry))
+    let geometries = match &data {
+        None => Geometries::Alone(alone),
+        Some(data) => {
+            let points = Measured::new(&model, data)?;
+            let measure = |machine| measure(&model, machine, &points, arguments.mu, &workers);
+            Geometries::Measured(model.machines().iter().map(measure).collect::<Result<_, Failure>>()?)
+        }
+    };
+    if arguments.json {
+        output::print_json(&report::view(&model, &geometries))?;
     } else {
-        report::words(&file, &model, &geometry)
-    })?;
+        let file = output::escaped(&arguments.model.to_string_lossy());
+        output::print(&report::words(&file, &model, &geometries))?;
+    }
     Ok(ExitCode::Done)
 }
 
@@ -84,21 +87,27 @@ impl Measured {
     }
 }
 
+/// The hyperplane of a linear machine; none where the weights are those of a network's units.
+fn hyperplane(model: &Model, machine: &Machine) -> Option<Hyperplane> {
+    let own = machine.weights.clone().filter(|_| model.parts().network.is_none());
+    own.and_then(|weights| Hyperplane::new(weights, machine.bias).ok())
+}
+
+/// What a machine looks like without data beside it.
+fn alone(model: &Model, machine: &Machine) -> Geometry {
+    let plane = hyperplane(model, machine).map(|plane| Plane { plane, canonical: None, margin: None });
+    Geometry { plane, conic: conic(model, machine), ..Geometry::default() }
+}
+
+/// What a machine looks like beside its rows.
 fn measure(
     model: &Model,
     machine: &Machine,
-    points: Option<&Measured>,
+    points: &Measured,
     mu: f64,
     workers: &Workers,
 ) -> Result<Geometry, Failure> {
     let mut geometry = Geometry { conic: conic(model, machine), ..Geometry::default() };
-    // The weights of a network are those of its units.
-    let own = machine.weights.clone().filter(|_| model.parts().network.is_none());
-    let plane = own.and_then(|weights| Hyperplane::new(weights, machine.bias).ok());
-    let Some(points) = points else {
-        geometry.plane = plane.map(|plane| Plane { plane, canonical: None, margin: None });
-        return Ok(geometry);
-    };
     let (rows, signs) = points.rows(machine);
     if !(signs.contains(&1.0) && signs.contains(&-1.0)) {
         return Err(Failure::new(
@@ -106,7 +115,7 @@ fn measure(
             "give data with the labels that the model was trained on",
         ));
     }
-    if let Some(plane) = plane {
+    if let Some(plane) = hyperplane(model, machine) {
         let own = points.matrix.select_rows(&rows);
         let margin = plane.margin(&own, &signs)?;
         // A point on the hyperplane has no canonical form.

@@ -12,19 +12,19 @@ use crate::report::{json_line, suspects as report};
 
 /// Lists the rows.
 pub(super) fn run(arguments: &Suspects) -> Result<ExitCode, Failure> {
-    let words = Words { quiet: arguments.json };
-    let origin = Origin::new(&arguments.data, words)?;
-    let workers = Workers::new(arguments.threads)?;
-    let model = crate::model_file::load(&arguments.model)?;
-    let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
-    let found = input::read_for_model(&source, &model, &arguments.reading, arguments.unlabelled, words)?;
+    let words = Words { quiet: arguments.review.json };
+    let origin = Origin::new(&arguments.review.data, words)?;
+    let workers = Workers::new(arguments.review.threads)?;
+    let model = crate::model_file::load(&arguments.review.model)?;
+    let source = origin.fetch(arguments.review.reading.seed_of(&model), &workers, words)?;
+    let found = input::read_for_model(&source, &model, &arguments.review.reading, arguments.review.unlabelled, words)?;
     if !found.labelled() && model.task().usual().is_none() {
         return Err(Failure::new(
             format!("{}: the data has no label column, but it is labels that may be suspect", origin.shown()),
             "name the label column with --label",
         ));
     }
-    let part = input::training_part(&model, found.data.clone(), arguments.reading.seed_of(&model), &workers)?;
+    let part = input::training_part(&model, found.data.clone(), arguments.review.reading.seed_of(&model), &workers)?;
     let mut suspects = model.suspects(&part.0, &workers)?;
     // From rows that were trained on to rows that were read: some may have been held out.
     if let Some(places) = &part.1 {
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Suspects) -> Result<ExitCode, Failure> {
     }
     // From rows that were read to rows of the file: some may have been dropped.
     let file_row = |row: usize| found.remarks.file_row(row as u64) as usize;
-    output::print(&if arguments.json {
+    output::print(&if arguments.review.json {
         let mut view = SuspectsView::new(&model, &found.data, &suspects, arguments.top);
         view.suspects.iter_mut().for_each(|suspect| suspect.row = file_row(suspect.row - 1) + 1);
         json_line(&view)

@@ -22,30 +22,30 @@ use crate::report::{Page, counted, json_line, number};
 /// Computes the certificates anew, and compares.
 pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
     let words = Words { quiet: false };
-    let origin = Origin::new(&arguments.data, words)?;
-    let mut read = vec![arguments.model.as_path()];
+    let origin = Origin::new(&arguments.review.data, words)?;
+    let mut read = vec![arguments.review.model.as_path()];
     read.extend(origin.file());
     let sketch = Sketch::of(arguments.plot.as_ref(), &read)?;
     arguments.holdout.map_or(Ok(()), super::train::check_share)?;
-    let workers = Workers::new(arguments.threads)?;
-    let model = crate::model_file::load(&arguments.model)?;
+    let workers = Workers::new(arguments.review.threads)?;
+    let model = crate::model_file::load(&arguments.review.model)?;
     if matches!(model.provenance().origin, Made::Libsvm | Made::Liblinear) {
-        let (file, origin) = (quoted(&arguments.model.to_string_lossy()), &model.provenance().origin);
+        let (file, origin) = (quoted(&arguments.review.model.to_string_lossy()), &model.provenance().origin);
         return Err(Failure::new(
             format!("{file}: a model file of {origin} has no certificate, and does not name its training rows"),
             "a model of maxmargin train has both; predict says how many labels any model meets",
         ));
     }
-    let source = origin.fetch(arguments.reading.seed_of(&model), &workers, words)?;
+    let source = origin.fetch(arguments.review.reading.seed_of(&model), &workers, words)?;
     let wanted = Wanted::from(&model).of_training();
-    let found = input::read_for_model(&source, wanted, &arguments.reading, arguments.unlabelled, words)?;
+    let found = input::read_for_model(&source, wanted, &arguments.review.reading, arguments.review.unlabelled, words)?;
     if !found.labelled() && model.task().usual().is_none() {
         return Err(Failure::new(
             format!("{}: the data has no label column, but a certificate is about labels", origin.shown()),
             "name the label column with --label",
         ));
     }
-    let seed = arguments.reading.seed_of(&model);
+    let seed = arguments.review.reading.seed_of(&model);
     let data = match input::training_rows(&model, &found.data, arguments.holdout, seed)? {
         None => found.data,
         Some(rows) => found.data.select_rows(&rows),
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Verify) -> Result<ExitCode, Failure> {
         ));
     }
     let verification = model.verify(&data, &workers)?;
-    output::print(&if arguments.json {
+    output::print(&if arguments.review.json {
         json_line(&VerificationView::new(&model, &verification))
     } else {
         page(&model, &verification)

@@ -1,16 +1,22 @@
 //! What `inspect` reports, as words and as JSON.
 
+use std::borrow::Cow;
+
 use maxmargin::Model;
 use maxmargin::error::listed;
 use maxmargin::geometry::{Conic, Hyperplane, NearestPoints, RiskBound};
-use maxmargin::view::{ConicView, GeometryView, HullsView, HyperplaneView, ModelView, RiskView, SupportView};
+use maxmargin::model::Machine;
+use maxmargin::view::{
+    ConicView, GeometryView, HullsView, HyperplaneView, ModelView, RiskView, SolidMachine, SupportView,
+};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use super::machines::{self, title};
 use super::{Page, counted, number};
 use crate::output::short;
 
 /// What a machine looks like in space.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Geometry {
     pub(crate) plane: Option<Plane>,
     pub(crate) conic: Option<Conic>,
@@ -19,7 +25,7 @@ pub(crate) struct Geometry {
 }
 
 /// A linear machine.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Plane {
     pub(crate) plane: Hyperplane,
     pub(crate) canonical: Option<Hyperplane>,
@@ -27,7 +33,7 @@ pub(crate) struct Plane {
 }
 
 /// The nearest points of the (reduced) hulls.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Hulls {
     pub(crate) mu: f64,
     /// The two points, where the kernel is linear.
@@ -36,7 +42,7 @@ pub(crate) struct Hulls {
 }
 
 /// The risk bound and what it is made of.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Risk {
     pub(crate) rho: f64,
     pub(crate) bound: f64,
@@ -45,8 +51,28 @@ pub(crate) struct Risk {
     pub(crate) found: RiskBound,
 }
 
+/// The most machines whose geometry stands on a page.
+const MOST_SHOWN: usize = 20;
+
+/// What each machine of a model looks like in space.
+pub(crate) enum Geometries {
+    /// Beside data, all measured beforehand: measuring may fail, and then nothing is to be printed.
+    Measured(Vec<Geometry>),
+    /// By itself, which is found when it is wanted. There may be a million machines.
+    Alone(fn(&Model, &Machine) -> Geometry),
+}
+
+impl Geometries {
+    fn of(&self, model: &Model, number: usize) -> Cow<'_, Geometry> {
+        match self {
+            Geometries::Measured(all) => Cow::Borrowed(&all[number]),
+            Geometries::Alone(find) => Cow::Owned(find(model, &model.machines()[number])),
+        }
+    }
+}
+
 /// The page.
-pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String {
+pub(crate) fn words(file: &str, model: &Model, geometries: &Geometries) -> String {
     let parts = model.parts();
     let mut page = Page::new();
     page.exact("model", file);
@@ -94,8 +120,8 @@ pub(crate) fn words(file: &str, model: &Model, geometry: &[Geometry]) -> String 
     page.line("data hash", &parts.provenance.fingerprint.chars().take(16).collect::<String>());
     page.text("");
     machines::table(&mut page, model);
-    for (machine, geometry) in model.machines().iter().zip(geometry).take(20) {
-        let lines = geometry_words(model, geometry);
+    for (number, machine) in model.machines().iter().enumerate().take(MOST_SHOWN) {
+        let lines = geometry_words(model, &geometries.of(model, number));
         if !lines.is_empty() {
             page.text("");
             page.text(&format!("geometry of {}", title(model, machine)));
@@ -202,8 +228,26 @@ fn geometry_words(model: &Model, geometry: &Geometry) -> Vec<(&'static str, Stri
 }
 
 /// What `inspect --json` prints.
-pub(crate) fn view<'a>(model: &'a Model, geometry: &'a [Geometry]) -> ModelView<'a> {
-    ModelView::new(model, geometry.iter().map(geometry_view).collect())
+pub(crate) fn view<'a>(model: &'a Model, geometries: &'a Geometries) -> ModelView<'a, SolidMachines<'a>> {
+    ModelView::new(model, SolidMachines { model, geometries })
+}
+
+/// The machines of a model with their geometry, each made when it is written.
+pub(crate) struct SolidMachines<'a> {
+    model: &'a Model,
+    geometries: &'a Geometries,
+}
+
+impl Serialize for SolidMachines<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let machines = self.model.machines();
+        let mut list = serializer.serialize_seq(Some(machines.len()))?;
+        for (number, machine) in machines.iter().enumerate() {
+            let geometry = self.geometries.of(self.model, number);
+            list.serialize_element(&SolidMachine::new(self.model, machine, geometry_view(&geometry)))?;
+        }
+        list.end()
+    }
 }
 
 fn geometry_view(geometry: &Geometry) -> GeometryView<'_> {

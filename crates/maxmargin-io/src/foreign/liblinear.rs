@@ -25,6 +25,7 @@ use maxmargin::provenance::Origin;
 
 use super::{Lines, MOST_CLASSES, MOST_COLUMNS, Read, check_writable, columns_in_file, machine, not_writable, sorted};
 use crate::error::Error;
+use crate::help::{Help, Setting};
 
 /// Every type of machine, with our names for what it minimises.
 const TYPES: [(&str, Task, Loss, Norm); 12] = {
@@ -192,7 +193,10 @@ pub fn liblinear_model_to_text(model: &Model, layout: LiblinearLayout<'_>) -> Re
     let one_class = matches!(parts.recipe.task, Task::OneClass { .. });
     let several = parts.recipe.task.is_classification();
     if several && count > 2 && parts.recipe.multiclass == Multiclass::OneVsOne {
-        return not_writable("LIBLINEAR has no machines for pairs of classes", "train with --multiclass ovr");
+        return not_writable(
+            "LIBLINEAR has no machines for pairs of classes",
+            Help::from("train with ").set(Setting::Multiclass, "ovr"),
+        );
     }
     let together = parts.recipe.multiclass == Multiclass::CrammerSinger && count > 2;
     // Of two classes it is the same machine with another name.

@@ -38,6 +38,7 @@ use super::{
     sorted,
 };
 use crate::error::Error;
+use crate::help::{Help, Setting};
 use crate::limits::{check_room, most_numbers, too_much};
 
 /// The head of a file.
@@ -363,13 +364,22 @@ pub fn libsvm_model_to_text(model: &Model, layout: LibsvmLayout<'_>) -> Result<S
     let count = labels.len().max(2);
     let several = parts.recipe.task.is_classification();
     if several && count > 2 && parts.recipe.multiclass != Multiclass::OneVsOne {
-        return not_writable("LIBSVM tells several classes apart by pairs only", "train with --multiclass ovo");
+        return not_writable(
+            "LIBSVM tells several classes apart by pairs only",
+            Help::from("train with ").set(Setting::Multiclass, "ovo"),
+        );
     }
     if matches!(parts.recipe.task, Task::Svdd { .. }) {
-        return not_writable("LIBSVM's file has no place for a ball", "train with --task one-class");
+        return not_writable(
+            "LIBSVM's file has no place for a ball",
+            Help::from("train with ").set(Setting::Task, "one-class"),
+        );
     }
     if parts.recipe.bias == Bias::Folded && !parts.recipe.kernel.is_linear() {
-        return not_writable("LIBSVM's kernels have no folded bias", "train with --bias explicit or none");
+        return not_writable(
+            "LIBSVM's kernels have no folded bias",
+            Help::from("train with ").set(Setting::Bias, "explicit").and(" or none"),
+        );
     }
     let own: Vec<usize> = (0..labels.len()).collect();
     let order = layout.order.filter(|order| order.len() == labels.len()).unwrap_or(&own);

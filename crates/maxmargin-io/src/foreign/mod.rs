@@ -21,6 +21,7 @@ use maxmargin::provenance::{Origin, Provenance};
 use maxmargin::recipe::Recipe;
 
 use crate::error::Error;
+use crate::help::{Help, Setting};
 pub use liblinear::{LiblinearLayout, liblinear_model_from_text, liblinear_model_to_text};
 pub use libsvm::{LibsvmLayout, libsvm_model_from_text, libsvm_model_to_text};
 pub use onnx::onnx_model_to_bytes;
@@ -266,7 +267,7 @@ fn sorted(labels: &[i64], last_first: bool) -> (Vec<Label>, Vec<usize>) {
 }
 
 /// A model that cannot be written.
-fn not_writable<T>(what: impl Into<String>, help: &str) -> Result<T, Error> {
+fn not_writable<T>(what: impl Into<String>, help: impl Into<Help>) -> Result<T, Error> {
     Err(Error::NotWritable { what: what.into(), help: help.into() })
 }
 
@@ -282,7 +283,7 @@ fn check_writable(model: &Model, program: &str) -> Result<Vec<i64>, Error> {
     if parts.scaling.is_some() {
         return not_writable(
             format!("the model scales its columns, and {program}'s file has no place for that"),
-            "scale the data beforehand, and train without --scale",
+            Help::from("scale the data beforehand, and train without ").name(Setting::Scale),
         );
     }
     let whole = |label: &Label| {

@@ -45,6 +45,7 @@ use maxmargin::provenance::SolverKind;
 
 use super::not_writable;
 use crate::error::Error;
+use crate::help::{Help, Setting};
 use graph::{Attribute, Element, Graph, Values};
 use table::Table;
 
@@ -185,7 +186,7 @@ fn singles(numbers: impl IntoIterator<Item = f64>, what: &str) -> Result<Vec<f32
         found if found.is_finite() => Ok(found),
         _ => not_writable(
             format!("the model has {what} of {number}, and ONNX's operators hold numbers up to 3.4e38 only"),
-            "scale the data beforehand, or train with --scale standard",
+            Help::from("scale the data beforehand, or train with ").set(Setting::Scale, "standard"),
         ),
     };
     numbers.into_iter().map(single).collect()
@@ -266,7 +267,7 @@ fn columns(graph: &mut Graph, from: &str, chosen: Vec<i64>) {
 fn no_ball<T>() -> Result<T, Error> {
     not_writable(
         "ONNX's operators have no balls but those of the kernel rbf",
-        "train with the kernel rbf, or with --task one-class",
+        Help::from("train with the kernel rbf, or with ").set(Setting::Task, "one-class"),
     )
 }
 

@@ -261,7 +261,7 @@ pub(crate) const CASES: &[Built] = &[
         good,
         || label("a"),
         r#"found a cache file, whose labels are known, expected a table with a label column "a""#,
-        "leave out --label, or make the cache again from the table",
+        "leave out label, or make the cache again from the table",
     ),
     (
         "a column that is not there",

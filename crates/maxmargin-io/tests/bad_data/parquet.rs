@@ -148,14 +148,14 @@ pub(crate) const CASES: &[Built] = &[
         good,
         || ReadOptions { format: Some(Format::Libsvm), ..plain() },
         "found a Parquet file, expected LIBSVM text or CSV",
-        "give the file as it is, not compressed, and without another --format",
+        "give the file as it is, not compressed, and name no other format",
     ),
     (
         "read as CSV",
         good,
         || ReadOptions { format: Some(Format::Csv), ..plain() },
         "found a Parquet file, expected LIBSVM text or CSV",
-        "give the file as it is, not compressed, and without another --format",
+        "give the file as it is, not compressed, and name no other format",
     ),
     (
         "read as npy",
@@ -200,7 +200,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found texts in column "a", expected numbers"#,
-        "make a column of each value with --categorical a, or leave it out with --exclude a",
+        "make a column of each value with categorical a, or leave it out with exclude a",
     ),
     (
         "a column of bytes of a fixed length",
@@ -212,7 +212,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found values that are no plain numbers in column "a", expected numbers"#,
-        "leave the column out with --exclude a, or save it as numbers or text",
+        "leave the column out with exclude a, or save it as numbers or text",
     ),
     (
         "a column of dates",
@@ -224,7 +224,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found decimal numbers, dates or times in column "a", expected numbers"#,
-        "leave the column out with --exclude a, or save it as numbers or text",
+        "leave the column out with exclude a, or save it as numbers or text",
     ),
     (
         "a column of lists",
@@ -236,7 +236,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found lists in column "a", expected numbers"#,
-        "leave the column out with --exclude a, or save it as numbers or text",
+        "leave the column out with exclude a, or save it as numbers or text",
     ),
     (
         "a missing number",
@@ -248,7 +248,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found a missing value in row 2, column 1 "a", expected a value"#,
-        "say what becomes of missing values: --missing drop (leaves the rows out), mean, median or zero",
+        "say what becomes of missing values: missing mean, median or zero, or missing drop, which leaves the rows out",
     ),
     (
         "a missing label",
@@ -260,7 +260,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found a missing value in row 1, column 2 "y", expected a value"#,
-        "say what becomes of missing values: --missing drop (leaves the rows out), mean, median or zero",
+        "say what becomes of missing values: missing mean, median or zero, or missing drop, which leaves the rows out",
     ),
     (
         "a number that is none",
@@ -298,7 +298,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"the whole number 9007199254740993 in row 2, column 1 "a" has more digits than can be computed with"#,
-        "leave the column out with --columns, or subtract what its values share",
+        "leave the column out with exclude, or subtract what its values share",
     ),
     (
         "a label that is no text",
@@ -317,7 +317,7 @@ pub(crate) const CASES: &[Built] = &[
         },
         plain,
         r#"found lists in column "y", expected labels"#,
-        "leave the column out with --exclude y, or save it as numbers or text",
+        "leave the column out with exclude y, or save it as numbers or text",
     ),
     (
         "a column that is a truth, and a label that is not there",
@@ -336,7 +336,7 @@ pub(crate) const CASES: &[Built] = &[
         good,
         || columns(&["a", "y"]),
         "column 3 is the label and also among the columns to keep",
-        "leave it out of --columns, or choose another with --label",
+        "leave it out of columns, or choose another with label",
     ),
     (
         "a column that is not there",
@@ -350,13 +350,13 @@ pub(crate) const CASES: &[Built] = &[
         good,
         || columns(&["a", "1"]),
         r#"the column "1" is asked for twice"#,
-        "name each column once in --columns",
+        "name each column once in columns",
     ),
     (
         "without a label, and a column of texts",
         good,
         || ReadOptions { answers: AnswerKind::None, ..plain() },
         r#"found texts in column "y", expected numbers"#,
-        "make a column of each value with --categorical y, or leave it out with --exclude y",
+        "make a column of each value with categorical y, or leave it out with exclude y",
     ),
 ];

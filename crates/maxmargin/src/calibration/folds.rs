@@ -3,17 +3,19 @@
 use std::ops::ControlFlow;
 
 use super::Seen;
-use crate::control::{Control, Stop, Unkept};
+use crate::control::{Control, Portion, Stop, Unkept};
 use crate::data::{Dataset, Folds};
 use crate::error::Error;
 use crate::model::Model;
+use crate::provenance::Note;
 use crate::training::{Beginning, Training};
 
 impl Training {
     /// The decision values of each row by a model trained without its fold, which begins at the whole model's α.
     ///
     /// The rows of a class are dealt to the folds in turn. A class of fewer rows than folds may be missing from a fold, and the only
-    /// row of a class is never left out: its values are the whole model's.
+    /// row of a class is never left out: its values are the whole model's. Under a limit on time the folds share what is left of it, and a
+    /// model that was broken off is taken as it is, if it is one of the search.
     pub(super) fn by_folds(
         &self,
         seen: &Seen<'_>,
@@ -29,14 +31,15 @@ impl Training {
             });
         }
         let (mut all, machines) = (values.to_vec(), model.machines().len());
-        for (out, kept) in deal(model, data, folds).each() {
-            if out.is_empty() {
-                continue;
-            }
+        let folds: Vec<_> = deal(model, data, folds).each().filter(|(out, _)| !out.is_empty()).collect();
+        let count = folds.len();
+        for (number, (out, kept)) in folds.into_iter().enumerate() {
             let part = self.part_of(data, &kept)?;
             let beginning = Beginning::Part { model, rows: &kept };
-            let trained = self.fit_from(&part, beginning, workers, &mut Unkept(control))?;
-            if matches!(trained.stop(), Stop::Interrupted | Stop::TimeLimit) {
+            let mut portion = Portion::of_left(control, count - number);
+            let trained = self.fit_from(&part, beginning, workers, &mut Unkept(&mut portion))?;
+            let is_of_use = trained.stop() != Stop::TimeLimit || is_stand_in(model) || !is_stand_in(&trained);
+            if trained.stop() == Stop::Interrupted || !is_of_use {
                 return Ok(ControlFlow::Break(trained.stop()));
             }
             let found = trained.decision_values(&trained.align(&data.select_rows(&out))?.points, workers);
@@ -46,6 +49,12 @@ impl Training {
         }
         Ok(ControlFlow::Continue(all))
     }
+}
+
+/// Whether a machine of a model is what a limit on time left in the place of a search: its decision values are on another scale.
+fn is_stand_in(model: &Model) -> bool {
+    let mut notes = model.machines().iter().flat_map(|machine| &machine.notes);
+    notes.any(|note| matches!(note, Note::OfFewRows { .. } | Note::Constant))
 }
 
 /// The folds of the rows, dealt class by class in turn. A row of weight 0 is in no model, and so is left out by each.

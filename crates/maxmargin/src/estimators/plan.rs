@@ -10,10 +10,6 @@ use crate::model::Model;
 use crate::training::{Beginning, Training, TrainingParams};
 use crate::workers::Workers;
 
-/// Multiplications up to which a fit or a prediction is over before a team of threads has come: some milliseconds. The bits are the same
-/// either way.
-const SMALL_WORK: usize = 16_000_000;
-
 /// A builder's settings.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
@@ -117,5 +113,5 @@ pub(super) fn team_for_prediction(model: &Model, data: &Dataset) -> Result<Worke
 }
 
 fn team_for(multiplications: usize) -> Result<Workers, Error> {
-    if multiplications < SMALL_WORK { Ok(Workers::none()) } else { Workers::new(0) }
+    if Workers::are_idle_for(multiplications) { Ok(Workers::none()) } else { Workers::new(0) }
 }

@@ -214,10 +214,14 @@ impl<'a> State<'a> {
 
     /// Moves from the problem's start to another point, with one kernel row for each α that differs.
     fn move_to(&mut self, alpha: &[f64], control: &mut dyn Control) -> ControlFlow<Stop> {
+        let support = alpha.iter().filter(|&&alpha| alpha > 0.0).count() as f64;
+        let (rows, mut moved) = (alpha.len() as f64, 0.0);
         for i in 0..alpha.len() {
             let delta = alpha[i] - self.alpha[i];
             if delta != 0.0 {
-                control.poll(Progress::default())?;
+                moved += 1.0;
+                let work = Work { done: moved * rows, to_end: OF_ENDING * support * rows };
+                control.poll(Progress { work, ..Progress::default() })?;
                 self.alpha[i] = alpha[i];
                 self.update_gradient(i, delta, i, 0.0);
             }

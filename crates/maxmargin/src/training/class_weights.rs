@@ -33,7 +33,7 @@ pub enum ClassWeights {
     Given(Vec<(Label, f64)>),
 }
 
-/// `balanced`, or `label=weight` with commas between.
+/// `balanced`, or `label=weight` with commas between. A label may have commas itself: what has no `=` belongs to the label after it.
 impl FromStr for ClassWeights {
     type Err = Error;
 
@@ -47,7 +47,18 @@ impl FromStr for ClassWeights {
         };
         let refuse =
             || Error::parameter(Parameter::ClassWeights, quoted(text), "balanced, or label=weight with commas between");
-        text.split(',').map(|part| one(part).ok_or_else(refuse)).collect::<Result<_, _>>().map(ClassWeights::Given)
+        let (mut given, mut start) = (Vec::new(), 0);
+        for end in text.match_indices(',').map(|(end, _)| end).chain([text.len()]) {
+            let part = &text[start..end];
+            if part.contains('=') {
+                given.push(one(part).ok_or_else(refuse)?);
+                start = end + 1;
+            }
+        }
+        if start <= text.len() {
+            return Err(refuse());
+        }
+        Ok(ClassWeights::Given(given))
     }
 }
 
@@ -159,6 +170,9 @@ mod tests {
         ] {
             assert_eq!(text.parse::<ClassWeights>().unwrap().check().unwrap_err().to_string(), message);
         }
+        let with_commas: ClassWeights = "New York, NY=2,q=1".parse().unwrap();
+        assert_eq!(with_commas, ClassWeights::Given(vec![(Label::new("New York, NY"), 2.0), (Label::new("q"), 1.0)]));
+        assert!(["a=1,", "a=1,b", ",a"].iter().all(|text| text.parse::<ClassWeights>().is_err()));
         let unknown: ClassWeights = "c=2".parse().unwrap();
         let error = unknown.of_classes(&labels(&["a", "b"]), None).unwrap_err();
         assert_eq!(error.to_string(), "no class is called \"c\", which was given a weight");

@@ -36,6 +36,9 @@ const LINEAR_ENTRIES: usize = 1 << 18;
 const SWEEPS: u64 = 8;
 /// Steps of a kernel machine of [`KERNEL_ROWS`] rows.
 const STEPS: u64 = 10_000;
+/// Rows that relevance vectors are found among when nothing was found in time, and steps: with both some milliseconds of work.
+const RELEVANCE_ROWS: usize = 128;
+const RELEVANCE_STEPS: u64 = 200;
 
 /// Where a kernel machine under a limit on time begins: at the solution of some of its rows, as many as leave time
 /// for the final certificate.
@@ -47,7 +50,8 @@ pub(super) fn begin(
     control: &mut Booked<'_>,
 ) -> Start {
     let (all, most) = (problem.len(), FEW_ROWS.min(problem.len() / ONE_OF));
-    if kind != SolverKind::BlockSmo || all <= solver::WHOLE_ROWS || !has_part(problem) || problem.nu().is_some() {
+    let is_pairwise = matches!(kind, SolverKind::BlockSmo | SolverKind::Smo);
+    if !is_pairwise || all <= solver::WHOLE_ROWS || !has_part(problem) || problem.nu().is_some() {
         return Start::Scratch;
     }
     let end_of = |rows: f64| solver::OF_ENDING * rows * all as f64;
@@ -100,7 +104,9 @@ pub(super) fn stand_in(
     };
     // With ν a search begins at a point that is not 0, and says as little.
     let is_untouched = problem.nu().is_some() && solution.iterations == 0;
-    if solution.stop != Stop::TimeLimit || !(found_nothing || is_untouched) || !has_part(problem) {
+    // Relevance vectors have no penalty of their own.
+    let has_part = has_part(problem) || kind == SolverKind::Rvm;
+    if solution.stop != Stop::TimeLimit || !(found_nothing || is_untouched) || !has_part {
         return solution;
     }
     let (solver, rows, most) = match kind {
@@ -114,6 +120,7 @@ pub(super) fn stand_in(
             let rows = control.work_left().map_or(KERNEL_ROWS, |left| (left / values) as usize);
             (SolverKind::BlockSmo, rows.clamp(LEAST_ROWS, KERNEL_ROWS), STEPS)
         }
+        SolverKind::Rvm => (SolverKind::Rvm, RELEVANCE_ROWS, RELEVANCE_STEPS),
         _ => return solution,
     };
     let places = spread(rows, problem.len());
@@ -130,7 +137,8 @@ pub(super) fn stand_in(
             Decision::Expansion { coefficients: of_whole(problem, &places, &coefficients), bias }
         }
     };
-    let mut notes = solution.notes;
+    // What relevance vectors say of themselves belongs to these.
+    let mut notes = if kind == SolverKind::Rvm { found.notes } else { solution.notes };
     notes.push(Note::OfFewRows { rows: places.len() });
     let alpha = found.alpha.map(|alpha| of_whole(problem, &places, &alpha));
     // A C or an ε that a ν came to on these rows is that of all.

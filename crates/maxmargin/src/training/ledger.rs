@@ -124,6 +124,12 @@ impl<'a> Booked<'a> {
         Work { done, to_end: own.to_end }
     }
 
+    /// The part of a limit on time that this work takes; `None` where that is not known.
+    pub(super) fn time_of(&self, work: f64) -> Option<f64> {
+        let price = self.ledger.price;
+        (price > 0.0 && self.ledger.is_free && self.inner.spent().is_some()).then_some(price * work)
+    }
+
     /// Every poll from now on breaks for this reason.
     pub(super) fn stop_at(&mut self, stop: Stop) {
         self.stop = Some(stop);

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::kept::Kept;
 use super::ledger::Ledger;
-use super::{Training, with_reason};
+use super::{Training, hopeless, with_reason};
 use crate::checkpoint::{Checkpoint, CheckpointControl, FinishedMachine, MachineState};
 use crate::control::{Control, Progress, Step, Stop};
 use crate::data::{Dataset, Label, Labels};
@@ -310,6 +311,8 @@ impl Training {
         let sizes = class_sizes(shared.labels);
         let size = |group: &usize| groups.numbers(*group).map(|number| shared.pairings[number].rows(&sizes)).sum();
         let reserved = shared.ledger.reserved(control.spent(), waiting.iter().map(size));
+        // Groups that are done already have begun.
+        let mut tried = count - waiting.iter().map(|&group| groups.numbers(group).len()).sum::<usize>();
         for (group, reserved) in waiting.into_iter().zip(reserved) {
             let group = groups.left(group, checkpoint, reserved);
             let states: Vec<_> = group.numbers.iter().map(|&number| checkpoint.machines[number].clone()).collect();
@@ -327,9 +330,13 @@ impl Training {
             let settings = &self.params.settings;
             let finished = shared.workers.inside(|| self.fit_group(&group, shared, &states, settings, &mut control))?;
             if control.broke {
+                let spent = control.inner.spent();
+                tried += finished.len();
                 broken.extend(group.numbers.into_iter().zip(finished));
+                hopeless::check_machines(spent, tried, count)?;
                 continue;
             }
+            tried += finished.len();
             keep_finished(control.checkpoint, &group, finished);
             control.offer_checkpoint();
         }
@@ -371,7 +378,13 @@ impl Training {
         let done: Vec<bool> = checkpoint.machines.iter().map(|state| !waits(state)).collect();
         let mut broken = Broken::new();
         let mut failed: Option<(usize, Error)> = None;
+        let mut tried = count - waiting.iter().map(|&group| groups.numbers(group).len()).sum::<usize>();
+        // Set when there are too many machines for a limit on time.
+        let is_hopeless = AtomicBool::new(false);
         let work = |task: usize, control: &mut dyn MachineControl| {
+            if is_hopeless.load(Ordering::Relaxed) {
+                return Vec::new();
+            }
             let several = tasks[task].len() > 1;
             let fit = |(place, &group): (usize, &usize)| {
                 let numbers = groups.numbers(group).filter(|&number| !done[number]).collect();
@@ -394,6 +407,7 @@ impl Training {
             if let Event::Done(fitted) = event {
                 kept = false;
                 for Fitted { group, broke, result } in fitted {
+                    tried += group.numbers.len();
                     match result {
                         Ok(finished) if broke => broken.extend(group.numbers.into_iter().zip(finished)),
                         Ok(finished) => {
@@ -408,6 +422,10 @@ impl Training {
                         }
                     }
                 }
+            }
+            if let Err(error) = hopeless::check_machines(control.spent(), tried, count) {
+                is_hopeless.store(true, Ordering::Relaxed);
+                failed.get_or_insert((0, error));
             }
             let machine = (count - 1, count);
             if kept && control.wants_checkpoint(&Progress { machine, ..Progress::default() }) {

@@ -7,6 +7,7 @@ mod class_weights;
 mod empty_columns;
 mod few;
 mod finish;
+mod hopeless;
 mod joint;
 mod kept;
 mod landmarks;
@@ -221,6 +222,7 @@ impl Training {
         let classes = if targets.is_some() { &[] } else { labels.classes() };
         self.check_machines(&recipe, classes.len())?;
         let pairings = recipe.pairings(classes.len());
+        hopeless::check_machines(control.spent(), 0, pairings.len())?;
         let mut answers = RowAnswers {
             classes: labels.classes().len(),
             codes: labels.codes(),
@@ -262,6 +264,7 @@ impl Training {
         self.check_largest(&shared)?;
         let mut checkpoint = self.begin(beginning, &shared)?;
         let groups = self.groups(&shared)?;
+        hopeless::check_machines(control.spent(), 0, pairings.len())?;
         // Steps are shown machine after machine, in an order that does not depend on the threads.
         let side_by_side =
             !control.wants_steps() && pays_side_by_side(&shared, &groups) && self.fits_side_by_side(&shared);
@@ -379,8 +382,12 @@ impl Training {
             }
         };
         if labels.classes().len() < 2 {
+            let label = crate::error::quoted(labels.get(0).text());
             return Err(Error::Data {
-                what: format!("all {} rows have the label {}", data.rows(), crate::error::quoted(labels.get(0).text())),
+                what: match data.rows() {
+                    1 => format!("the only row has the label {label}"),
+                    rows => format!("all {rows} rows have the label {label}"),
+                },
                 help: "give rows of at least two classes".into(),
             });
         }
@@ -422,6 +429,8 @@ impl Training {
         solver::supports(kind, &problems[0], goal)?;
         control.begin(kind);
         let mut starts: Vec<Start> = states.iter().zip(&problems).map(|(state, own)| state.start(kind, own)).collect();
+        let is_begun = starts.iter().any(|start| *start != Start::Scratch);
+        hopeless::check_end(&problems[0], control)?;
         if control.spent().is_some() && shared.ledger.is_free() {
             for (problem, start) in problems.iter().zip(&mut starts).filter(|(_, start)| **start == Start::Scratch) {
                 *start = few::begin(kind, problem, settings, control);
@@ -437,7 +446,11 @@ impl Training {
                 check_separable(problem, classes, settings, &mut |progress: Progress| control.poll(progress))?;
             }
         }
-        let solutions = solver::solve_together(kind, &problems, &in_units(goal, &problems[0]), starts, control)?;
+        let given_up = if is_begun { None } else { hopeless::given_up(&problems[0], control) };
+        let solutions = match given_up {
+            Some(none) => vec![none],
+            None => solver::solve_together(kind, &problems, &in_units(goal, &problems[0]), starts, control)?,
+        };
         // Before the certificate, which may take long.
         control.end();
         let mut finished = Vec::with_capacity(numbers.len());

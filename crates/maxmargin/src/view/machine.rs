@@ -1,6 +1,6 @@
 //! What there is to say of one machine, and of all machines of a model together.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::calibration::Calibration;
 use crate::certificate::joint::{JointCertificate, JointEvidence};
@@ -329,6 +329,68 @@ impl<'a> MachineView<'a> {
             calibration: machine.calibration.as_ref(),
             certificate: EvidenceView::from(&machine.evidence),
             notes: machine.notes.iter().map(Note::to_string).collect(),
+        }
+    }
+}
+
+/// The machines of a model. Each view is made when it is written: 1,000 classes have 499,500 machines, whose views together would take
+/// gigabytes.
+#[derive(Clone, Copy, Debug)]
+pub struct MachinesView<'a>(&'a Model);
+
+impl<'a> MachinesView<'a> {
+    /// The view of all machines of a model.
+    pub fn new(model: &'a Model) -> Self {
+        MachinesView(model)
+    }
+}
+
+impl Serialize for MachinesView<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.machines().iter().map(|machine| MachineView::new(self.0, machine)))
+    }
+}
+
+/// What was to be solved, what solved it, and how that ended: what every report of a model begins with.
+#[derive(Clone, Debug, Serialize)]
+pub struct SolvedView<'a> {
+    column_names: Option<&'a [String]>,
+    classes: Vec<&'a str>,
+    solver: &'a str,
+    kernel: String,
+    network: Option<NetworkView>,
+    loss: &'static str,
+    norm: &'static str,
+    bias: &'static str,
+    multiclass: &'static str,
+    class_weights: Option<&'a [f64]>,
+    penalty: PenaltyView,
+    tolerance: f64,
+    stop: &'static str,
+    support_vectors: SupportView,
+    fingerprint: &'a str,
+}
+
+impl<'a> SolvedView<'a> {
+    /// The view of a model.
+    pub fn new(model: &'a Model) -> Self {
+        let parts = model.parts();
+        SolvedView {
+            column_names: parts.names.as_deref(),
+            classes: parts.classes.iter().map(Label::text).collect(),
+            solver: parts.provenance.origin.name(),
+            kernel: parts.recipe.kernel.to_string(),
+            network: NetworkView::new(model),
+            loss: parts.recipe.loss.name(),
+            norm: parts.recipe.norm.name(),
+            bias: parts.recipe.bias.name(),
+            multiclass: parts.recipe.multiclass.name(),
+            class_weights: parts.recipe.class_weights.as_deref(),
+            penalty: penalty_of_model(model),
+            tolerance: parts.provenance.tolerance,
+            stop: model.stop().name(),
+            support_vectors: SupportView::of_model(model),
+            fingerprint: &parts.provenance.fingerprint,
         }
     }
 }

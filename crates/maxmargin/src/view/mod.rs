@@ -18,8 +18,8 @@ mod verification;
 pub use diagnosis::{DiagnosisView, FindingView};
 pub use explanation::{ExplainedRow, ExplanationView, LeadView, ReasonView, TermView, VoteView};
 pub use machine::{
-    EvidenceView, LandmarksView, MachineView, NetworkView, ObjectiveView, PenaltyView, SupportView, machine_name,
-    penalty_of_model,
+    EvidenceView, LandmarksView, MachineView, MachinesView, NetworkView, ObjectiveView, PenaltyView, SolvedView,
+    SupportView, machine_name, penalty_of_model,
 };
 pub use model::{
     CanonicalView, ConicView, GeometryView, HullsView, HyperplaneView, ModelView, RiskView, ScalingView, SolidMachine,

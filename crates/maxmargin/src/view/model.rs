@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use super::machine::{EvidenceView, MachineView, NetworkView, PenaltyView, SupportView, penalty_of_model};
-use crate::data::Label;
+use super::machine::{EvidenceView, MachineView, SolvedView};
 use crate::geometry::{Conic, Hyperplane, NearestPoints, RiskBound};
-use crate::model::Model;
+use crate::model::{Machine, Model};
 
 /// What is done to columns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -152,63 +151,40 @@ pub struct SolidMachine<'a> {
     geometry: GeometryView<'a>,
 }
 
-/// What a model is made of.
-#[derive(Clone, Debug, Serialize)]
-pub struct ModelView<'a> {
-    rows: usize,
-    columns: usize,
-    column_names: Option<&'a [String]>,
-    classes: Vec<&'a str>,
-    solver: &'a str,
-    kernel: String,
-    network: Option<NetworkView>,
-    loss: &'static str,
-    norm: &'static str,
-    bias: &'static str,
-    multiclass: &'static str,
-    class_weights: Option<&'a [f64]>,
-    scaling: Option<ScalingView<'a>>,
-    penalty: PenaltyView,
-    tolerance: f64,
-    stop: &'static str,
-    support_vectors: SupportView,
-    fingerprint: &'a str,
-    certificate: Option<EvidenceView<'a>>,
-    machines: Vec<SolidMachine<'a>>,
+impl<'a> SolidMachine<'a> {
+    /// The view of a model's machine.
+    pub fn new(model: &'a Model, machine: &'a Machine, geometry: GeometryView<'a>) -> Self {
+        SolidMachine { machine: MachineView::new(model, machine), geometry }
+    }
 }
 
-impl<'a> ModelView<'a> {
-    /// The view of a model, with the geometry of each machine.
-    pub fn new(model: &'a Model, geometry: Vec<GeometryView<'a>>) -> Self {
+/// What a model is made of. `M` writes its machines, as a list of [`SolidMachine`].
+#[derive(Clone, Debug, Serialize)]
+pub struct ModelView<'a, M> {
+    rows: usize,
+    columns: usize,
+    #[serde(flatten)]
+    solved: SolvedView<'a>,
+    scaling: Option<ScalingView<'a>>,
+    certificate: Option<EvidenceView<'a>>,
+    machines: M,
+}
+
+impl<'a, M> ModelView<'a, M> {
+    /// The view of a model, with what writes its machines.
+    pub fn new(model: &'a Model, machines: M) -> Self {
         let parts = model.parts();
-        let machines = model.machines().iter().zip(geometry);
         ModelView {
             rows: parts.provenance.rows,
             columns: parts.columns,
-            column_names: parts.names.as_deref(),
-            classes: parts.classes.iter().map(Label::text).collect(),
-            solver: parts.provenance.origin.name(),
-            kernel: parts.recipe.kernel.to_string(),
-            network: NetworkView::new(model),
-            loss: parts.recipe.loss.name(),
-            norm: parts.recipe.norm.name(),
-            bias: parts.recipe.bias.name(),
-            multiclass: parts.recipe.multiclass.name(),
-            class_weights: parts.recipe.class_weights.as_deref(),
+            solved: SolvedView::new(model),
             scaling: parts.scaling.as_ref().map(|scaling| ScalingView {
                 kind: scaling.kind().name(),
                 offsets: scaling.offsets(),
                 factors: scaling.factors(),
             }),
-            penalty: penalty_of_model(model),
-            tolerance: parts.provenance.tolerance,
-            stop: model.stop().name(),
-            support_vectors: SupportView::of_model(model),
-            fingerprint: &parts.provenance.fingerprint,
             certificate: parts.joint.as_ref().map(EvidenceView::from),
-            machines: machines
-                .map(|(machine, geometry)| SolidMachine { machine: MachineView::new(model, machine), geometry })
-                .collect(),
+            machines,
         }
     }
 }

@@ -2,12 +2,10 @@
 
 use serde::Serialize;
 
-use super::machine::{
-    EvidenceView, LandmarksView, MachineView, NetworkView, ObjectiveView, PenaltyView, SupportView, penalty_of_model,
-};
+use super::machine::{EvidenceView, LandmarksView, MachinesView, ObjectiveView, SolvedView};
 use crate::certificate::Certificate;
 use crate::control::{Progress, Stop};
-use crate::data::{Dataset, Label};
+use crate::data::Dataset;
 use crate::model::Model;
 use crate::problem::Task;
 use crate::training::Penalty;
@@ -87,33 +85,21 @@ pub struct TrainingView<'a, S> {
     data: &'a str,
     rows: usize,
     columns: usize,
-    column_names: Option<&'a [String]>,
+    #[serde(flatten)]
+    solved: SolvedView<'a>,
     task: &'static str,
     epsilon: Option<f64>,
     nu: Option<f64>,
-    classes: Vec<&'a str>,
-    solver: &'a str,
     solver_reason: Option<&'a str>,
     choice: Option<&'a str>,
     target_deviation: Option<f64>,
-    kernel: String,
-    network: Option<NetworkView>,
-    loss: &'static str,
-    norm: &'static str,
-    bias: &'static str,
-    multiclass: &'static str,
-    class_weights: Option<&'a [f64]>,
     scaling: &'static str,
-    penalty: PenaltyView,
-    tolerance: f64,
     seed: u64,
-    stop: &'static str,
     converged: bool,
     iterations: u64,
     seconds: Seconds,
     objective: Option<ObjectiveView>,
     violation: Option<f64>,
-    support_vectors: SupportView,
     #[serde(skip_serializing_if = "Option::is_none")]
     landmarks: Option<LandmarksView>,
     training_errors: Option<usize>,
@@ -124,9 +110,8 @@ pub struct TrainingView<'a, S> {
     bias_value: Option<f64>,
     certificate: Option<EvidenceView<'a>>,
     test: Option<S>,
-    machines: Vec<MachineView<'a>>,
+    machines: MachinesView<'a>,
     notes: Vec<&'a str>,
-    fingerprint: &'a str,
     model: Option<&'a str>,
     plot: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,33 +145,20 @@ impl<'a, S> TrainingView<'a, S> {
             data: facts.data,
             rows: facts.rows,
             columns: facts.columns,
-            column_names: parts.names.as_deref(),
+            solved: SolvedView::new(model),
             task: parts.recipe.task.name(),
             epsilon: if let Task::Regression { epsilon } = parts.recipe.task { Some(epsilon) } else { None },
             nu: if let Penalty::Nu(nu) = parts.recipe.penalty { Some(nu) } else { parts.recipe.task.usual() },
-            classes: parts.classes.iter().map(Label::text).collect(),
-            solver: parts.provenance.origin.name(),
             solver_reason: facts.solver_reason,
             choice: facts.choice,
             target_deviation: facts.target_deviation,
-            kernel: parts.recipe.kernel.to_string(),
-            network: NetworkView::new(model),
-            loss: parts.recipe.loss.name(),
-            norm: parts.recipe.norm.name(),
-            bias: parts.recipe.bias.name(),
-            multiclass: parts.recipe.multiclass.name(),
-            class_weights: parts.recipe.class_weights.as_deref(),
             scaling: parts.scaling.as_ref().map_or("none", |scaling| scaling.kind().name()),
-            penalty: penalty_of_model(model),
-            tolerance: parts.provenance.tolerance,
             seed: facts.seed,
-            stop: model.stop().name(),
             converged: model.stop() == Stop::Converged,
             iterations: model.iterations(),
             seconds: facts.seconds,
             objective,
             violation,
-            support_vectors: SupportView::of_model(model),
             landmarks: LandmarksView::new(model),
             training_errors: facts.training_errors,
             training: facts.training,
@@ -199,9 +171,8 @@ impl<'a, S> TrainingView<'a, S> {
                 None => only.map(|machine| EvidenceView::from(&machine.evidence)),
             },
             test: facts.test,
-            machines: machines.iter().map(|machine| MachineView::new(model, machine)).collect(),
+            machines: MachinesView::new(model),
             notes: facts.notes,
-            fingerprint: &parts.provenance.fingerprint,
             model: facts.model,
             plot: facts.plot,
             alpha: facts.alpha_of.map(|data| alphas(model, data)),

@@ -25,8 +25,11 @@ pub(super) const NOTHING_TO_WARM_START: &str =
 pub(super) trait Report {
     /// What was reached, for a training that was interrupted.
     fn reached(&self) -> String;
-    /// The one object that `--json` prints, as a line.
-    fn json(&self) -> String;
+    /// Prints the one object of `--json`, as a line.
+    ///
+    /// # Errors
+    /// When it cannot be printed.
+    fn print_json(&self) -> Result<(), Failure>;
     /// The page that a newcomer reads, and one thing to try next.
     fn page(&self) -> String;
     /// Whether `--strict` is content.
@@ -74,7 +77,7 @@ pub(super) fn tell(
     nothing: &str,
 ) -> Result<ExitCode, Failure> {
     if plan.arguments.json {
-        output::print(&report.json())?;
+        report.print_json()?;
     }
     if interrupt::asked() {
         output::say(&report.reached());

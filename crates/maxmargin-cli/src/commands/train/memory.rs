@@ -255,8 +255,8 @@ impl Report for Whole<'_> {
         reached(self.trained.model, self.trained.train_seconds)
     }
 
-    fn json(&self) -> String {
-        report::json_line(&report::training::view(self.trained, None))
+    fn print_json(&self) -> Result<(), Failure> {
+        output::print_json(&report::training::view(self.trained, None))
     }
 
     fn page(&self) -> String {
@@ -313,10 +313,16 @@ fn read(plan: &Plan<'_>, params: &TrainingParams) -> Result<Rows, Failure> {
     Ok(Rows { data, test, reading, remarks, places })
 }
 
+/// The fit of a model that is to have probabilities has one of this many parts of a limit on time. With fewer of them, the fits without some of
+/// the rows have too little time.
+const PARTS_WITH_PROBABILITIES: u32 = 2;
+
 /// Watches the fit. Where no model is made of what was reached, an interrupt is answered soon, with the last that the solver said.
 fn watch(plan: &mut Plan<'_>, go_on: Option<String>) -> Watch {
     let arguments = plan.arguments;
-    let watch = Watch::new(plan.limit, arguments.quiet)
+    // Probabilities come after the fit, in the time that it leaves.
+    let parts = if arguments.probabilities.is_some() { PARTS_WITH_PROBABILITIES } else { 1 };
+    let watch = Watch::new(plan.limit.map(|limit| limit / parts), arguments.quiet)
         .towards(arguments.tolerance.unwrap_or(Settings::TOLERANCE))
         .keeping(plan.keeper.take());
     if arguments.save_partial {

@@ -125,11 +125,11 @@ impl Report for InBlocks<'_> {
         reached(self.trained.model, self.trained.train_seconds)
     }
 
-    fn json(&self) -> String {
+    fn print_json(&self) -> Result<(), Failure> {
         let (reason, passes, bytes_read) = (self.reason, self.passes, self.bytes_read);
         let cache = self.plan.cache.as_ref().map(Target::shown);
         let own = OutOfCoreView { reason, passes, bytes_read, cache: cache.as_deref() };
-        report::json_line(&report::training::view(self.trained, Some(own)))
+        output::print_json(&report::training::view(self.trained, Some(own)))
     }
 
     fn page(&self) -> String {

@@ -275,8 +275,11 @@ pub(in crate::commands) fn check_share(share: f64) -> Result<(), Failure> {
     Err(Failure::new(error.to_string(), error.help() + &in_parts))
 }
 
+/// Seconds that are as good as no limit: thirty years. More of them may have no place in a date.
+const MOST_SECONDS: f64 = 1e9;
+
 fn seconds(name: &'static str, value: f64) -> Result<Duration, Failure> {
-    match Duration::try_from_secs_f64(value) {
+    match Duration::try_from_secs_f64(value.min(MOST_SECONDS)) {
         Ok(limit) if value > 0.0 => Ok(limit),
         _ => Err(maxmargin::Error::parameter(name, value, "a number of seconds above 0").into()),
     }

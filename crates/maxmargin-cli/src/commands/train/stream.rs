@@ -22,7 +22,7 @@ use crate::input::Origin;
 use crate::interrupt::{self, Phase};
 use crate::output::{self, Words};
 use crate::progress::{REDRAW, line};
-use crate::report::{Page, counted, json_line, number};
+use crate::report::{Page, counted, number};
 
 /// Entries times machines that are learnt between two looks around: a few hundredths of a second.
 const ENTRIES_A_POLL: usize = 1 << 21;
@@ -345,10 +345,10 @@ impl Report for Streamed<'_> {
         true
     }
 
-    fn json(&self) -> String {
+    fn print_json(&self) -> Result<(), Failure> {
         let (learner, data) = (self.learner, self.plan.origin.shown());
         let pace = (self.learnt, self.seconds);
-        json_line(&StreamView::new(learner, &data, self.stop, pace, self.file.as_deref()))
+        output::print_json(&StreamView::new(learner, &data, self.stop, pace, self.file.as_deref()))
     }
 
     fn page(&self) -> String {
