@@ -89,7 +89,7 @@ for (const [hash, more] of [
       }
       assert.match(await page.locator("#panel").textContent(), /The fit, after all \d+ steps/);
       // The regions have the colours of f after this step.
-      for (const [u, v] of [[0.13, 0.2], [0.3, 0.71], [0.52, 0.37], [0.71, 0.83], [0.9, 0.16]]) {
+      for (const [u, v] of [0.13, 0.3, 0.52, 0.71, 0.9].flatMap((u) => [0.17, 0.37, 0.61, 0.83].map((v) => [u, v]))) {
         const place = [told.view.x[0] + u * (told.view.x[1] - told.view.x[0]), told.view.y[0] + v * (told.view.y[1] - told.view.y[0])];
         const value = truth.f({ x: place[0], y: place[1] });
         const isFree = told.classes.every((_, row) => Math.hypot((told.xy[2 * row] - place[0]) / (told.view.x[1] - told.view.x[0]), (told.xy[2 * row + 1] - place[1]) / (told.view.y[1] - told.view.y[0])) > 0.06);
