@@ -149,6 +149,12 @@ export class Engine {
     if (!this.busy) void this.run();
   }
 
+  /** Takes back all questions. */
+  leave() {
+    this.waiting = null;
+    this.underWay?.abort();
+  }
+
   async run() {
     this.busy = true;
     while (this.waiting) {

@@ -106,6 +106,8 @@ function ask(side) {
   const method = side === "a" ? state.method : state.compare;
   if (!method) return;
   if (state.data.kind === "points" && new Set(state.data.classes).size < 2) {
+    // An answer that is still under way is of points that are gone.
+    engines[side].leave();
     blank = "Draw points of two classes: there is nothing to separate yet.";
     return;
   }

@@ -205,10 +205,11 @@ export function words(step, number, result) {
       `The primal objective is ${short(step.primal)}. The dotted line is the boundary before this step.`,
     ];
     case "sample": {
+      const places = step.rows.map((/** @type {number} */ row) => row + 1);
+      const looked = places.length === 1 ? `point ${places[0]}` : places.length <= 8 ? `points ${places.join(", ")}` : `${places.length} points`;
       const count = step.violating.length;
-      const many = step.rows.length > 8 ? `${step.rows.length} points` : `points ${step.rows.map((/** @type {number} */ row) => row + 1).join(", ")}`;
       return [
-        `Step ${number} looks at ${many} of a shuffled order. ${count === 0 ? "None has" : count === 1 ? "One has" : `${count} have`} slack, and ${count === 1 ? "its" : "their"} y·x ${count === 0 ? "would be" : "is"} added to w.`,
+        `Step ${number} looks at ${looked}, in a shuffled order. ` + (count === 0 ? "There is no slack, so nothing is added and w shrinks." : `Slack at ${count === 1 ? "one point" : `${count} points`}: y·x is added to w.`),
         `The step length is ${short(step.rate)}: it shrinks with each step, so that w comes to rest. The dotted line is the boundary before this step.`,
       ];
     }
@@ -324,6 +325,7 @@ function turn(context, step, { result, number }, palette, width, height) {
   const [[x0, x1], [y0, y1]] = [side(0), side(1)];
   const scale = Math.min((width - 120) / (x1 - x0 || 1), (height - 56) / (y1 - y0 || 1));
   const at = (/** @type {number[]} */ [x, y]) => [width / 2 + scale * (x - (x0 + x1) / 2), height / 2 - scale * (y - (y0 + y1) / 2)];
+  const middle = at([0, 1].map((k) => (ends[0][k] + ends[1][k] + ends[2][k]) / 3));
   const arrow = (/** @type {number[]} */ from, /** @type {number[]} */ to, /** @type {string} */ colour, /** @type {string} */ name) => {
     const [[ax, ay], [bx, by]] = [at(from), at(to)];
     const angle = Math.atan2(by - ay, bx - ax);
@@ -337,9 +339,12 @@ function turn(context, step, { result, number }, palette, width, height) {
       context.lineTo(bx + 9 * Math.cos(angle + turn), by + 9 * Math.sin(angle + turn));
     }
     context.stroke();
+    // The name stands on the side that looks away from the middle of the triangle.
+    const [mx, my] = [(ax + bx) / 2, (ay + by) / 2];
+    const outer = Math.sin(angle) * (middle[0] - mx) - Math.cos(angle) * (middle[1] - my) > 0 ? -1 : 1;
+    const [nx, ny] = [outer * Math.sin(angle), -outer * Math.cos(angle)];
     const wide = context.measureText(name).width;
-    const [mx, my] = [(ax + bx) / 2 - 14 * Math.sin(angle), (ay + by) / 2 + 14 * Math.cos(angle)];
-    context.fillText(name, Math.max(2, Math.min(width - wide - 2, Math.sin(angle) > 0 ? mx - wide : mx)), my);
+    context.fillText(name, Math.max(2, Math.min(width - wide - 2, mx + 10 * nx - (nx < 0 ? wide : 0))), my + 12 * ny);
   };
   if (before.some((value) => value !== 0)) arrow(ends[0], ends[1], palette.soft, "w before");
   arrow(ends[1], ends[2], palette.accent, "y·x");

@@ -41,14 +41,15 @@ const SHOTS = [
   { name: "playground-compare", hash: "v=1&d=e9" },
   { name: "playground-lift", hash: "v=1&d=e3&tab=lift" },
   { name: "playground-dark", hash: "v=1&d=moons&n=150&seed=1&noise=0.2&k=rbf&g=2&C=10&tab=alpha", dark: true },
-  { name: "playground-phone", hash: "v=1&d=e1&show=hulls", size: { width: 390, height: 844 } },
+  { name: "playground-phone", hash: "v=1&d=e1&show=hulls", size: { width: 390, height: 844 }, click: "#sheets [data-sheet=why]" },
 ];
 
-for (const { name, hash, steps, dark, size } of SHOTS) {
+for (const { name, hash, steps, dark, size, click } of SHOTS) {
   test(`the screenshot ${name} has ink in its plane`, async () => {
     const page = await browser.page(`${server.base}#${hash}`, { dark: dark ?? false, size });
     await stepped(page);
     if (steps) await page.waitForFunction(() => window.playground.frame !== null);
+    if (click) await page.locator(click).click();
     await page.waitForTimeout(300);
     await painted(page);
     const colours = await page.evaluate(() => {

@@ -40,6 +40,26 @@ test("an opened link has the same alpha to the bit", async () => {
   await page.close();
 });
 
+test("drawn points lie on the lattice, and take 4.5 characters each in a link", async () => {
+  const page = await browser.page(server.url);
+  await page.locator("#clear").click();
+  await page.waitForFunction(() => window.playground.state.data.kind === "points");
+  const box = await page.locator("#plane-a canvas").boundingBox();
+  for (let k = 0; k < 6; k++) {
+    await page.getByRole("radio", { name: k % 2 ? "+1" : "-1" }).click();
+    await page.mouse.click(box.x + 60.3 + 83.7 * k, box.y + 300.1 - 31.3 * k);
+  }
+  await settled(page);
+  const { data, hash } = await page.evaluate(() => ({ data: window.playground.state.data, hash: window.playground.toHash() }));
+  const [x0, x1, y0, y1] = data.range;
+  for (const [x, y] of data.xy) {
+    for (const place of [((x - x0) / (x1 - x0)) * 4096, ((y - y0) / (y1 - y0)) * 4096]) assert.ok(Math.abs(place - Math.round(place)) < 1e-9, String(place));
+  }
+  assert.equal(/&p=([^&]*)/.exec(hash)[1].length, 4.5 * 6);
+  clean(page);
+  await page.close();
+});
+
 test("bad links are cut and reported, and never fail", async () => {
   const bad = ["v=1&d=nowhere", "v=1&C=-5&g=x&deg=99&m=magic&s=-3", "v=9", "%%%", "v=1&q=1,2,0;x;3,4,9&r=0,1,0,1&l=a,b", "v=1&p=!!!!&r=0,1,0,1", "v=1&q=1,2,0", "v=1&l=%E0%A4%A", "v=1&hide=everything&show=nothing&ask=%",
     "v=1&__proto__=1&constructor=2&d=constructor&show=__proto__", `v=1&p=${"A".repeat(3000)}&r=0,1,0,1`, "&&&===&v=1&k=rbf&k=poly"];
@@ -52,6 +72,11 @@ test("bad links are cut and reported, and never fail", async () => {
     assert.equal(await page.locator("#plane-a").isVisible(), true, hash);
     assert.deepEqual(page.faults.slice(before).filter((fault) => !/400/.test(fault)), [], hash);
   }
+  const { state, problems } = await page.evaluate(() => window.playground.fromHash("v=1&d=moons&n=1e9&noise=-1&C=-5&g=x&deg=99&m=magic&s=-3&h=0.4&show=__proto__,-toString,hulls"));
+  assert.deepEqual([state.data.rows, state.data.noise, state.c, state.degree, state.step, state.hidden], [20000, 0, 1e-6, 10, 0, 1]);
+  assert.deepEqual([state.gamma, state.method], [2, "svm"], "what is no number or no name is left as it was");
+  assert.deepEqual(Object.keys(state.show).sort(), ["hulls", "margins", "regions", "rings", "slack", "without"]);
+  assert.equal(problems.length, 10, problems.join("; "));
   await page.evaluate(() => (location.hash = "v=1&d=nowhere"));
   await page.waitForFunction(() => /nowhere/.test(document.querySelector("#notice").textContent));
   await page.close();

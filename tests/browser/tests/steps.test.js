@@ -38,7 +38,7 @@ function naive({ list, xy, classes, c, squared, folded, gamma }, count) {
   const loss = slack.reduce((sum, xi) => sum + (squared ? xi * xi : xi), 0);
   return {
     f, primal: square / 2 + c * loss, errors: points.filter((p) => (f(p) > 0 ? 1 : -1) !== p.sign).length,
-    positive: coefficients.filter((value) => value !== 0).length,
+    coefficients, positive: coefficients.filter((value) => value !== 0).length,
   };
 }
 
@@ -89,7 +89,7 @@ for (const [hash, more] of [
       }
       assert.match(await page.locator("#panel").textContent(), /The fit, after all \d+ steps/);
       // The regions have the colours of f after this step.
-      for (const [u, v] of [[0.13, 0.2], [0.3, 0.71], [0.52, 0.37], [0.71, 0.83], [0.9, 0.16]]) {
+      for (const [u, v] of [0.13, 0.3, 0.52, 0.71, 0.9].flatMap((u) => [0.17, 0.37, 0.61, 0.83].map((v) => [u, v]))) {
         const place = [told.view.x[0] + u * (told.view.x[1] - told.view.x[0]), told.view.y[0] + v * (told.view.y[1] - told.view.y[0])];
         const value = truth.f({ x: place[0], y: place[1] });
         const isFree = told.classes.every((_, row) => Math.hypot((told.xy[2 * row] - place[0]) / (told.view.x[1] - told.view.x[0]), (told.xy[2 * row + 1] - place[1]) / (told.view.y[1] - told.view.y[0])) > 0.06);
@@ -116,9 +116,22 @@ test("the alpha of a step are in the table, with the conditions that they meet a
   await stepped(page);
   await goTo(page, 12);
   const told = await page.evaluate(() => ({ list: window.playground.result.steps.list, xy: Array.from(window.playground.result.xy), classes: Array.from(window.playground.result.classes) }));
-  const { positive } = naive({ ...told, c: 1, squared: false, folded: false, gamma: null }, 12);
+  const problem = { ...told, c: 1, squared: false, folded: false, gamma: null };
+  const { positive } = naive(problem, 12);
   assert.match(await page.locator("#panel p").first().textContent(), new RegExp(`^After this step ${positive} of 18 points`));
-  assert.ok((await page.locator("#panel td.bad").count()) > 0, "after twelve steps some conditions are not met");
+  let violated = 0;
+  for (const step of [1, 3, 12, 40]) {
+    await goTo(page, step);
+    const { f, coefficients } = naive(problem, step);
+    const wanted = coefficients.map((coefficient, row) => {
+      const [alpha, margin] = [Math.abs(coefficient), (told.classes[row] === 1 ? 1 : -1) * f({ x: told.xy[2 * row], y: told.xy[2 * row + 1] })];
+      return (alpha === 0 || margin <= 1 + 1e-3) && (alpha > 1 - 1e-9 || margin >= 1 - 1e-3);
+    });
+    const found = await page.evaluate(() => Array.from(document.querySelectorAll("#panel tr[data-row]"), (line) => [Number(line.dataset.row), line.lastElementChild.textContent === "✓"]));
+    for (const [row, meets] of found) assert.equal(meets, wanted[row], `step ${step}, point ${row + 1}`);
+    violated += wanted.filter((meets) => !meets).length;
+  }
+  assert.ok(violated > 10, `${violated} conditions are not met on the way`);
   await page.locator("#last").click();
   await page.waitForFunction(() => document.querySelectorAll("#panel td.bad").length === 0 && document.querySelectorAll("#panel td.good").length === 18);
   await page.close();
