@@ -127,9 +127,9 @@ def lying_worker(client, name, seed, always=False):
     """A worker answers wrongly, once or whenever it is asked; with `always` every worker does."""
     chance = random.Random(seed)
     make, far, expected, rounds = problem(name, seed)
-    workers = sorted(pids_of(client))
+    workers = sorted(client.run(os.getpid))
     liars = workers if always else [chance.choice(workers)]
-    client.run(_lie, chance.randrange(2, 2 + 2 * rounds), always, seed, workers=liars)
+    client.run(_lie, chance.randrange(rounds), always, seed, workers=liars)
     try:
         model = make(client=client).fit(*far)
         lies = sum(client.run(_lies_told, workers=liars).values(), [])
@@ -168,7 +168,7 @@ def _lie(place, always, seed):
     def lying(held, request, terms):
         answer = honest(held, request, terms)
         number = next(count)
-        if (number >= place) if always else (number == place):
+        if number >= place and (always or not _held._lies):
             spoilt = spoil(answer, chance)
             if spoilt is not None:
                 _held._lies.append(held.number)

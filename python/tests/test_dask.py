@@ -10,11 +10,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from dask_faults import small_shards
 from dask_here import cluster_of, rows_of
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import maxmargin
 from maxmargin.dask import DaskLinearDiscriminantAnalysis, DaskLinearSVC, DaskLinearSVR, DaskLogisticRegression, read
+
+
+@pytest.fixture(autouse=True)
+def _small_shards():
+    with small_shards():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +38,17 @@ def chunked(X, y, size=250):
 @pytest.mark.parametrize(
     ("far", "near", "kind"),
     [
-        (DaskLinearSVC(tol=1e-7), maxmargin.LinearSVC(), "two"),
-        (DaskLinearSVC(tol=1e-7, class_weight="balanced"), maxmargin.LinearSVC(class_weight="balanced"), "four"),
-        (DaskLinearSVC(tol=1e-7, intercept_scaling=3.0, C=0.2), maxmargin.LinearSVC(intercept_scaling=3.0, C=0.2), "two"),
-        (DaskLinearSVC(tol=1e-7, class_weight={"ant": 2.0, "bee": 0.5}), maxmargin.LinearSVC(class_weight={"ant": 2.0, "bee": 0.5}), "two"),
-        (DaskLogisticRegression(tol=1e-8), maxmargin.LogisticRegression(), "two"),
-        (DaskLogisticRegression(tol=1e-8), maxmargin.LogisticRegression(solver="liblinear", intercept_scaling=1e4), "four"),
-        (DaskLinearSVR(tol=1e-7, loss="squared_epsilon_insensitive"), maxmargin.LinearSVR(loss="squared_epsilon_insensitive"), "numbers"),
+        (DaskLinearSVC(tol=1e-10), maxmargin.LinearSVC(), "two"),
+        (DaskLinearSVC(tol=1e-10, class_weight="balanced"), maxmargin.LinearSVC(class_weight="balanced"), "four"),
+        (DaskLinearSVC(tol=1e-10, intercept_scaling=3.0, C=0.2), maxmargin.LinearSVC(intercept_scaling=3.0, C=0.2), "two"),
+        (
+            DaskLinearSVC(tol=1e-10, class_weight={"ant": 2.0, "bee": 0.5}),
+            maxmargin.LinearSVC(class_weight={"ant": 2.0, "bee": 0.5}),
+            "two",
+        ),
+        (DaskLogisticRegression(tol=1e-10), maxmargin.LogisticRegression(), "two"),
+        (DaskLogisticRegression(tol=1e-10), maxmargin.LogisticRegression(solver="liblinear", intercept_scaling=1e4), "four"),
+        (DaskLinearSVR(tol=1e-10, loss="squared_epsilon_insensitive"), maxmargin.LinearSVR(loss="squared_epsilon_insensitive"), "numbers"),
     ],
 )
 def test_the_optimum_is_that_of_the_fit_in_memory(client, far, near, kind):
@@ -45,7 +57,7 @@ def test_the_optimum_is_that_of_the_fit_in_memory(client, far, near, kind):
     near.fit(X, y, weights)
     np.testing.assert_allclose(far.coef_, near.coef_, atol=2e-3 if "intercept_scaling=10000" in repr(near) else 2e-4)
     np.testing.assert_allclose(far.intercept_, near.intercept_, atol=2e-3)
-    assert far.certificate_.relative_gap <= 1e-7
+    assert far.certificate_.relative_gap <= far.tol
     assert far.stop_reason_ == "converged"
 
 
@@ -56,7 +68,7 @@ def test_the_discriminant_is_that_of_the_fit_in_memory(client, parameters):
     near = maxmargin.LinearDiscriminantAnalysis(**parameters).fit(X, y)
     for name in ("coef_", "intercept_", "means_", "priors_", "explained_variance_ratio_"):
         np.testing.assert_allclose(getattr(far, name), getattr(near, name), rtol=1e-9, atol=1e-11, err_msg=name)
-    np.testing.assert_allclose(np.abs(far.transform(X)), np.abs(near.transform(X)), atol=1e-8)
+    np.testing.assert_allclose(np.abs(far.transform(X)), np.abs(near.transform(X)), atol=1e-10)
     np.testing.assert_allclose(far.predict_proba(X), near.predict_proba(X), atol=1e-10)
 
 
@@ -65,7 +77,7 @@ def test_a_singular_scatter_is_inverted_where_it_is_not_0(client):
     X = np.hstack([X, X[:, :1]])
     far = DaskLinearDiscriminantAnalysis().fit(*chunked(X, y))
     near = maxmargin.LinearDiscriminantAnalysis().fit(X, y)
-    np.testing.assert_allclose(far.decision_function(X), near.decision_function(X), atol=1e-8)
+    np.testing.assert_allclose(far.decision_function(X), near.decision_function(X), atol=1e-10)
     assert far.notes_ == ["the scatter matrix is singular"]
 
 
@@ -107,8 +119,8 @@ def test_sparse_chunks_are_the_same_as_dense_ones(client):
     X, y, _ = rows_of("two", seed=7)
     X[X < 0.5] = 0.0
     far_X, far_y = chunked(X, y)
-    dense = DaskLinearSVC(tol=1e-8).fit(far_X, far_y)
-    sparse = DaskLinearSVC(tol=1e-8).fit(far_X.map_blocks(sp.csr_matrix), far_y)
+    dense = DaskLinearSVC(tol=1e-10).fit(far_X, far_y)
+    sparse = DaskLinearSVC(tol=1e-10).fit(far_X.map_blocks(sp.csr_matrix), far_y)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-6)
     assert sparse.verify(far_X.map_blocks(sp.csr_matrix), far_y)
 
@@ -142,7 +154,7 @@ def test_files_are_read_by_the_workers(client, tmp_path):
     for ending in ("csv", "parquet", "svm"):
         label = None if ending == "svm" else "kind"
         files = read(tmp_path / f"*.{ending}", label=label)
-        model = DaskLinearSVC(tol=1e-8).fit(files)
+        model = DaskLinearSVC(tol=1e-10).fit(files)
         np.testing.assert_allclose(model.coef_, near.coef_, atol=1e-5)
         assert model.verify(files)
         found = model.predict(files).compute()
@@ -191,7 +203,7 @@ def test_a_number_that_is_not_finite_is_told_with_its_chunk(client, value):
 
 
 def test_what_shards_cannot_train_is_refused_before_a_row_is_read(client):
-    X, y = da.ones((10, 2), chunks=5).map_blocks(_fails), da.zeros(10, chunks=5)
+    X, y = da.ones((10, 2), chunks=(5, 2)).map_blocks(_fails, dtype=float, meta=np.zeros((0, 2))), da.zeros(10, chunks=5)
     for model, words in (
         (DaskLinearSVC(penalty="l1"), "the L1 norm"),
         (DaskLinearSVC(multi_class="crammer_singer"), "choose multi_class='ovr'"),
@@ -230,7 +242,7 @@ def test_bad_data_is_told_with_a_way_out(client, tmp_path):
 
 def test_a_limit_on_time_ends_a_fit_with_a_certificate(client):
     X, y, _ = rows_of("two", seed=14)
-    with pytest.warns(maxmargin.ConvergenceWarning, match="max_time"):
+    with pytest.warns(ConvergenceWarning, match="max_time"):
         model = DaskLinearSVC(loss="hinge", tol=1e-9, max_time=1e-3).fit(*chunked(X, y))
     assert model.stop_reason_ == "time-limit" and model.certificate_.relative_gap > 1e-9
     assert model.verify(*chunked(X, y))

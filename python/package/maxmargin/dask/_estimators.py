@@ -164,7 +164,7 @@ class OnShards(OnCluster):
             return None
         self.classes_, words, masses = labels_of_all(summaries)
         if len(self.classes_) < 2:
-            label = f": all rows have the label {self.classes_[0]!r}" if len(self.classes_) else ""
+            label = f": all rows have the label {self.classes_.tolist()[0]!r}" if len(self.classes_) else ""
             raise InputError(f"The number of classes has to be greater than one; got {len(self.classes_)} class{label}")
         self._words = words_of(self.classes_) if words is None else words
         codes = np.arange(len(self.classes_))
