@@ -335,7 +335,13 @@ fn a_model_is_verified_from_its_file_and_the_data_and_no_number_can_be_forged() 
     }
     let (data, model) = &trained[0];
     type Forgery = fn(&mut maxmargin::model::ModelParts);
-    let forgeries: [(&str, Forgery); 6] = [
+    let forgeries: [(&str, Forgery); 7] = [
+        ("a landmark", |parts| {
+            let vectors = parts.vectors.as_ref().unwrap();
+            let mut values: Vec<f64> = (0..vectors.rows()).flat_map(|row| vectors.row(row)).collect();
+            values[0] += 0.1;
+            parts.vectors = Some(Matrix::dense(vectors.rows(), 3, values).unwrap());
+        }),
         ("proved gap", |parts| parts.landmarks.as_mut().unwrap()[0].proof.as_mut().unwrap().gap *= 0.9),
         ("proved relative gap", |parts| {
             parts.landmarks.as_mut().unwrap()[0].proof.as_mut().unwrap().relative_gap *= 0.9

@@ -84,10 +84,18 @@ impl Model {
                 }
             }
         }
+        // The norm is that of the landmarks among the rows, so the function has to be theirs, too.
+        let weights = lifted.span.weights(&machine.coefficients);
+        let of_rows = on_features.decisions_of_weights(&weights, machine.bias);
+        let size = values.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+        if !values.iter().zip(&of_rows).all(|(own, other)| (own - other).abs() <= AGREEMENT * size) {
+            let evidence = Evidence::None("the landmarks of the model are not the rows that it names".into());
+            return (Found { evidence, values }, None);
+        }
         let alpha = coefficients.iter().zip(problem.signs()).map(|(c, sign)| c * sign).collect();
         let solution = Solution {
             from_nu: FromNu::Nothing,
-            decision: Decision::Linear { weights: lifted.span.weights(&machine.coefficients), bias: machine.bias },
+            decision: Decision::Linear { weights, bias: machine.bias },
             alpha: matches!(machine.evidence, Evidence::Certificate(_)).then_some(alpha),
             decision_values: Some(values.clone()),
             stop: machine.stop,
