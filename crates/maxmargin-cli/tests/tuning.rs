@@ -320,7 +320,7 @@ fn a_holdout_learns_means_from_its_training_rows_alone() {
         let row = |row: usize| {
             let x =
                 if row % 6 == 5 { String::new() } else { format!("{}", if changed == Some(row) { 100 } else { row }) };
-            format!("{x},{},{}\n", row % 7, if row % 2 == 0 { "a" } else { "b" })
+            format!("{x},{},{}\n", row % 7, if row.is_multiple_of(2) { "a" } else { "b" })
         };
         let text: String = (0..24).map(row).collect();
         fs::write(folder.path().join("t.csv"), format!("x,y,label\n{text}")).unwrap();

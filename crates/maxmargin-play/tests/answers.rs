@@ -1,4 +1,5 @@
 //! Answers of the playground: the same bits each time, true at every step, and refused with a way out where a request is beyond its limits.
+#![allow(clippy::unwrap_used)] // a test may end here
 
 use maxmargin::{Step, Unattended, Workers};
 use maxmargin_play::{Answer, FrameRequest, Request, answer};

@@ -179,7 +179,7 @@ mod tests {
     /// Rows whose labels have nothing to do with them.
     fn noise(seed: u64) -> Dataset {
         let mut random = Pcg64::seed_from_u64(seed);
-        let numbers = (0..80 * 3).map(|_| random.random_range(-1.0..1.0)).collect();
+        let numbers: Vec<f64> = (0..80 * 3).map(|_| random.random_range(-1.0..1.0)).collect();
         let labels = Labels::new((0..80).map(|_| Label::new(if random.random_bool(0.5) { "a" } else { "b" })));
         Dataset::new(Matrix::dense(80, 3, numbers).unwrap(), labels).unwrap()
     }
