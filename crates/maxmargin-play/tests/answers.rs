@@ -191,7 +191,7 @@ fn a_perceptron_at_rest_has_novikoffs_bound_and_keeps_to_it() {
         }
         let sign = |row: usize| 2.0 * f64::from(classes[row]) - 1.0;
         let kernel = |x: [f64; 2], z: [f64; 2]| match gamma {
-            Some(gamma) => (-gamma * ((x[0] - z[0]) as f64).powi(2) - gamma * ((x[1] - z[1]) as f64).powi(2)).exp(),
+            Some(gamma) => (-gamma * ((x[0] - z[0]).powi(2) + (x[1] - z[1]).powi(2))).exp(),
             None => x[0] * z[0] + x[1] * z[1],
         };
         let entry = |i: usize, j: usize| sign(i) * sign(j) * (kernel(xy[i], xy[j]) + 1.0);

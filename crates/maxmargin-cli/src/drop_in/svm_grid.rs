@@ -78,10 +78,10 @@ struct Plan {
 }
 
 /// An exponent of C and one of gamma.
-type Exponents = (Option<f64>, Option<f64>);
+type Pair = (Option<f64>, Option<f64>);
 
 /// What was tried, and its rate in percent.
-type Rate = (Exponents, f64);
+type Rate = (Pair, f64);
 
 impl Plan {
     /// The data's name stands last, as theirs does.
@@ -165,7 +165,7 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Ending> {
         training.class_weights = named_weights(&plan.training, &data)?;
     }
     let all = pairs(&coarse_to_fine(&plan.costs.values), &coarse_to_fine(&plan.gammas.values));
-    let is_known = |pair: &Exponents| known.iter().any(|(own, _)| own == pair);
+    let is_known = |pair: &Pair| known.iter().any(|(own, _)| own == pair);
     let missing: Vec<_> = all.iter().filter(|pair| !is_known(pair)).copied().collect();
     let found = if missing.is_empty() { Vec::new() } else { search(&plan, training, &data, &missing, &workers)? };
     let (mut best, mut lines, mut kept) = (None, String::new(), String::new());
@@ -198,7 +198,7 @@ fn search(
     plan: &Plan,
     training: TrainingParams,
     data: &Dataset,
-    wanted: &[Exponents],
+    wanted: &[Pair],
     workers: &Workers,
 ) -> Result<Vec<Rate>, Ending> {
     let folds = plan.folds.min(data.rows());
@@ -207,7 +207,7 @@ fn search(
     } else {
         folds::plain(data.rows(), folds, &mut Random::new())
     };
-    let distinct = |of: fn(&Exponents) -> Option<f64>| -> Vec<f64> {
+    let distinct = |of: fn(&Pair) -> Option<f64>| -> Vec<f64> {
         let mut all: Vec<f64> = wanted.iter().filter_map(of).map(|exponent| 2f64.powf(exponent)).collect();
         all.sort_unstable_by(f64::total_cmp);
         all.dedup();
@@ -233,7 +233,7 @@ fn search(
         return Err(Ending::Interrupted);
     }
     let power = |exponent: Option<f64>| exponent.map(|exponent| 2f64.powf(exponent));
-    let rate = |&(c, g): &Exponents| {
+    let rate = |&(c, g): &Pair| {
         let is_it = |cell: &&maxmargin::tuning::Cell| {
             cell.setting.value(Knob::C) == power(c) && cell.setting.value(Knob::Gamma) == power(g)
         };
@@ -247,7 +247,7 @@ fn search(
 }
 
 /// The line of a rate, which may be the best so far.
-fn line(plan: &Plan, who: &str, (c, g): Exponents, rate: f64, best: &mut Option<Rate>) -> String {
+fn line(plan: &Plan, who: &str, (c, g): Pair, rate: f64, best: &mut Option<Rate>) -> String {
     let is_better =
         best.is_none_or(|((own, gamma), of_best)| rate > of_best || rate == of_best && g == gamma && c < own);
     if is_better {
@@ -263,7 +263,7 @@ fn line(plan: &Plan, who: &str, (c, g): Exponents, rate: f64, best: &mut Option<
 }
 
 /// The line of a rate in the file that a search goes on from.
-fn kept_line(plan: &Plan, (c, g): Exponents, rate: f64) -> String {
+fn kept_line(plan: &Plan, (c, g): Pair, rate: f64) -> String {
     let named = [("log2c", c, &plan.costs), ("log2g", g, &plan.gammas)];
     let named = named.into_iter().filter(|(_, exponent, _)| exponent.is_some());
     let words: String = named.map(|(name, exponent, all)| format!("{name}={} ", all.shown(exponent))).collect();
