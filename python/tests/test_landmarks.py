@@ -54,7 +54,7 @@ def test_several_classes_pickles_and_files_keep_the_proof(tmp_path):
         assert other.proved_gap_ == model.proved_gap_
     assert load(tmp_path / "few.mm").get_params()["landmarks"] == 50
     with pytest.raises(AttributeError, match="no place for the coefficients of landmarks"):
-        model.dual_coef_
+        _ = model.dual_coef_
     assert SVC().fit(X, y).proved_gap_ is None
     other = SVC(landmarks=50, random_state=4).fit(X, y)
     assert not np.array_equal(other.support_, model.support_)

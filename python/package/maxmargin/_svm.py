@@ -32,7 +32,9 @@ def _on_landmarks(model: Any) -> dict[str, Any]:
     """The landmarks that are asked for, in the engine's words."""
     if model.landmarks is None:
         if model.prove is not False:
-            raise InputError(f"prove is {model.prove!r}, but there are no landmarks to prove something of\nhelp: give landmarks, such as 500")
+            raise InputError(
+                f"prove is {model.prove!r}, but there are no landmarks to prove something of\nhelp: give landmarks, such as 500"
+            )
         return {}
     is_bound = not isinstance(model.prove, (bool, np.bool_))
     return dict(landmarks=int(model.landmarks), prove=bool(model.prove), proved_gap=float(model.prove) if is_bound else None)
