@@ -175,9 +175,9 @@ def asked_of(machine: Any, y: Any) -> tuple[dict[str, Any], Any]:
         raise CannotShare(f"{type(machine).__name__} with {refuses} is fitted by scikit-learn's own class")
     if type(machine).__name__ != kind_of(machine).__name__:
         raise CannotShare(f"the estimator is a {type(machine).__name__}")
-    for name in ("max_time", "checkpoint"):
+    for name in ("max_time", "checkpoint", "landmarks"):
         if getattr(machine, name, None) is not None:
-            raise CannotShare(f"each fit of the machine has its own {name}")
+            raise CannotShare(f"the machine has {name}={getattr(machine, name)!r}")
     kind = kind_of(machine)
     if kind in (SVC, NuSVC):
         check_parameters(machine, _plain_rules(machine))
