@@ -14,6 +14,9 @@ use crate::{Picture, PlotOptions};
 /// Room of the scale of colours and its numbers, at the right.
 const SCALE: f64 = 74.0;
 
+/// The least height of a panel with its names.
+const PANEL: u32 = 150;
+
 /// The width of the scale itself.
 const SCALE_WIDTH: f64 = 12.0;
 
@@ -159,14 +162,14 @@ pub fn grid(found: &Grid, options: &PlotOptions) -> Result<Picture, Error> {
             text::counted(found.panels.len(), "panel")
         ),
     };
-    let (mut scene, body) = page::begin(options, &words);
-    let room = Rect { right: body.right - SCALE, ..body };
     let columns = match found.panels.len() {
         1 => 1,
         2 | 4 => 2,
         _ => 3,
     };
     let rows = found.panels.len().div_ceil(columns);
+    let (mut scene, body) = page::begin(&page::high_enough(options, rows, PANEL), &words);
+    let room = Rect { right: body.right - SCALE, ..body };
     for (number, (own, place)) in found.panels.iter().zip(room.cells(columns, rows, (18.0, 10.0))).enumerate() {
         let best = found.best.and_then(|(panel, cell)| own.cells.get(cell).filter(|_| panel == number));
         Sheet::new(own, place).draw(&mut scene, &colours, best);

@@ -16,6 +16,9 @@ const MOST_PANELS: usize = 6;
 /// Values along a parameter up to which each has a dot.
 const MOST_DOTS: usize = 40;
 
+/// The least height of a panel with its names.
+const PANEL: u32 = 100;
+
 /// Room for the curves' names at their right ends.
 const NAMES: f64 = 92.0;
 
@@ -88,9 +91,9 @@ pub fn path(found: &Path, options: &PlotOptions) -> Result<Picture, Error> {
         caption,
         description: format!("{} over {parameter}.", text::counted(shown.len(), "panel")),
     };
-    let (mut scene, body) = page::begin(options, &words);
     let columns = if shown.len() > 3 { 2 } else { 1 };
     let rows = shown.len().div_ceil(columns);
+    let (mut scene, body) = page::begin(&page::high_enough(options, rows, PANEL), &words);
     for (k, (quantity, place)) in shown.iter().zip(body.cells(columns, rows, (28.0, 8.0))).enumerate() {
         let is_last = k + columns >= shown.len();
         draw(&mut scene, found, quantity, place, if is_last { &parameter } else { "" })?;

@@ -14,6 +14,9 @@ const CAPTION_LINE: f64 = 17.0;
 /// Lines of the caption; what is longer is cut.
 const MOST_CAPTION_LINES: usize = 4;
 
+/// What title, numbers and caption take of a sheet at most.
+const ROOM_OF_WORDS: u32 = 160;
+
 /// The words of a picture.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
@@ -25,6 +28,12 @@ pub(crate) struct Words {
     pub(crate) caption: Vec<String>,
     /// For people who do not see the picture: what it shows.
     pub(crate) description: String,
+}
+
+/// The options with a sheet that is high enough for rows of panels, each of which needs some height. A lower one could not be read.
+pub(crate) fn high_enough(options: &PlotOptions, rows: usize, each: u32) -> PlotOptions {
+    let least = ROOM_OF_WORDS + each.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX));
+    PlotOptions { height: options.height.max(least), ..options.clone() }
 }
 
 /// Begins a picture. Returns the sheet with its words, and the room for the rest. A title of the user's takes the place of both lines.
