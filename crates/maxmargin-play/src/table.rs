@@ -78,30 +78,3 @@ fn planes(columns: &[Vec<f64>], classes: &[u32]) -> Result<Vec<DataPlane>, Error
     let numbers: Vec<f64> = (0..classes.len()).flat_map(|row| scaled.iter().map(move |column| column[row])).collect();
     Ok(data_planes(&Matrix::dense(classes.len(), columns.len(), numbers)?, classes))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_of_many_columns_offers_directions_whose_units_do_not_count() {
-        let text = |unit: f64| {
-            let row = |k: usize| {
-                let (a, b, c) = (k % 7, k * k % 11, (3 * k + k / 5) % 13);
-                format!("{},{b},{c},{}\n", unit * (a + 10 * (k % 2)) as f64, ["no", "yes"][k % 2])
-            };
-            "width,height,depth,kind\n".to_string() + &(0..40).map(row).collect::<String>()
-        };
-        let [one, other] = [1.0, 1e-6].map(|unit| read("the table", text(unit).as_bytes()).unwrap());
-        assert_eq!((one.own, one.columns.len()), (3, 7));
-        assert!(one.names[3].contains("principal") && one.names[5].contains("discriminant"), "{:?}", one.names);
-        for (a, b) in one.columns[3..].iter().zip(&other.columns[3..]) {
-            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6), "{a:?} {b:?}");
-        }
-        let apart = |values: &[f64]| (0..40).all(|row| (values[row] > 0.0) == (one.classes[row] == 1));
-        let flipped: Vec<f64> = one.columns[5].iter().map(|value| -value).collect();
-        assert!(apart(&one.columns[5]) || apart(&flipped), "the discriminant tells the classes apart");
-        let two = read("the table", b"a,b,kind\n1,2,x\n2,1,y\n3,4,x\n").unwrap();
-        assert_eq!((two.own, two.columns.len()), (2, 2));
-    }
-}

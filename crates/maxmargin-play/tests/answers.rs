@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test may end here
 
 use maxmargin::{Step, Unattended, Workers};
-use maxmargin_play::{Answer, FrameRequest, Request, answer};
+use maxmargin_play::{Answer, FrameRequest, Request, Start, answer};
 use serde_json::{Value, json};
 
 /// Numbers without a pattern from a seed (SplitMix64).
@@ -177,14 +177,14 @@ fn a_perceptron_at_rest_has_novikoffs_bound_and_keeps_to_it() {
     for seed in 0..60 {
         let mut random = Random(1000 + seed);
         let (xy, classes) = points(&mut random, 3.0);
-        let (model, gamma) = if seed % 2 == 0 {
+        let (model, gamma): (Value, Option<f64>) = if seed % 2 == 0 {
             (json!({ "method": "perceptron" }), None)
         } else {
             (json!({ "method": "kernel-perceptron", "kernel": { "name": "rbf", "gamma": 0.5 } }), Some(0.5))
         };
         let found = asked(&request(&xy, &classes, &model, &["steps"]), 1);
-        let bound = found.head().unwrap()["mistakes"].clone();
         let head = found.head().unwrap();
+        let bound = &head["mistakes"];
         if head["model"]["stop"] != "converged" {
             assert!(bound.is_null(), "seed {seed}: {bound}");
             continue;
@@ -254,4 +254,35 @@ fn a_request_beyond_its_limits_is_refused_with_a_way_out() {
         let error = answer(&request, &Workers::none(), &mut Unattended).expect_err(words);
         assert!(error.error.contains(words) && !error.help.is_empty(), "{error:?}");
     }
+}
+
+/// The columns of a table by name, those of directions included.
+fn columns(text: &str) -> (u64, Vec<(String, Vec<f64>)>) {
+    let table = Start::of_table("the table", text.as_bytes()).unwrap().table.unwrap();
+    let numbers = |values: &Value| values.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
+    let names = table["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_string());
+    let columns = names.zip(table["columns"].as_array().unwrap()).map(|(name, values)| (name, numbers(values)));
+    (table["own"].as_u64().unwrap(), columns.collect())
+}
+
+#[test]
+fn a_table_of_many_columns_offers_directions_whose_units_do_not_count() {
+    let text = |unit: f64| {
+        let row = |k: usize| {
+            let (a, b, c) = (k % 7, k * k % 11, (3 * k + k / 5) % 13);
+            format!("{},{b},{c},{}\n", unit * (a + 10 * (k % 2)) as f64, ["no", "yes"][k % 2])
+        };
+        "width,height,depth,kind\n".to_string() + &(0..40).map(row).collect::<String>()
+    };
+    let (own, one) = columns(&text(1.0));
+    let (_, other) = columns(&text(1e-6));
+    assert_eq!((own, one.len()), (3, 7));
+    assert!(one[3].0.contains("principal") && one[5].0.contains("discriminant"), "{one:?}");
+    for ((name, a), (_, b)) in one[3..].iter().zip(&other[3..]) {
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6), "{name}: {a:?} {b:?}");
+    }
+    let apart = |sign: f64| (0..40).all(|row| (sign * one[5].1[row] > 0.0) == (row % 2 == 1));
+    assert!(apart(1.0) || apart(-1.0), "the discriminant direction tells the classes apart");
+    let (own, two) = columns("a,b,kind\n1,2,x\n2,1,y\n3,4,x\n");
+    assert_eq!((own, two.len()), (2, 2));
 }
