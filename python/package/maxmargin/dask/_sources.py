@@ -199,12 +199,14 @@ def _known_sizes(X: Any) -> list[float] | None:
 
 def _graphs(parts: list[Any]) -> tuple[dict[Any, Any], list[list[Any]]]:
     """The tasks of some collections, and the key of each chunk of each of them. Results on the cluster stand for themselves."""
-    made = dask.optimize(*parts)
+    # One by one: frames that are optimised together no longer have keys of their own.
+    made = [part.optimize() if is_frame(part) else dask.optimize(part)[0] for part in parts]
     tasks: dict[Any, Any] = {}
-    for part in (*parts, *made):
+    for part in parts:
         # What is on the cluster is only in the graph before it is optimised.
-        found = dict(part.__dask_graph__())
-        tasks.update(found if part in made else {key: value for key, value in found.items() if _is_future(value)})
+        tasks.update({key: value for key, value in dict(part.__dask_graph__()).items() if _is_future(value)})
+    for part in made:
+        tasks.update(dict(part.__dask_graph__()))
     return tasks, [list(flatten(part.__dask_keys__())) for part in made]
 
 
