@@ -37,7 +37,9 @@ def _on_landmarks(model: Any) -> dict[str, Any]:
             )
         return {}
     is_bound = not isinstance(model.prove, (bool, np.bool_))
-    return dict(landmarks=int(model.landmarks), prove=bool(model.prove), proved_gap=float(model.prove) if is_bound else None)
+    gap = float(model.prove) if is_bound else None
+    seed = seed_of(getattr(model, "random_state", None))
+    return dict(landmarks=int(model.landmarks), prove=bool(model.prove), proved_gap=gap, seed=seed)
 
 
 def _landmarks_of(parts: dict[str, Any], fit: Any) -> dict[str, Any]:
@@ -456,7 +458,7 @@ class SVC(_SupportClassifier):
         return self._fit_classes(X, y, sample_weight)
 
     def _engine_penalty(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> dict[str, Any]:
-        return dict(penalty="c", penalty_number=_finite(self.C), seed=seed_of(self.random_state), **_on_landmarks(self))
+        return dict(penalty="c", penalty_number=_finite(self.C), **_on_landmarks(self))
 
 
 class NuSVC(_SupportClassifier):
