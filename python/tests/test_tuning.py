@@ -247,6 +247,7 @@ def test_other_estimators_are_searched_by_scikit_learn_without_a_warning():
     assert np.array_equal(scores(search), scores(Original(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, cv=3).fit(X, y)))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_a_candidate_that_cannot_be_fitted_counts_as_in_scikit_learn():
     X, y = noisy(1, rows=80)
     search = maxmargin.GridSearchCV(SVC(), {"C": [-1.0, 1.0]}, cv=3)
