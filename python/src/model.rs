@@ -44,6 +44,23 @@ type Expansions<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bo
 /// The system's number of the error of a file that is not there (ENOENT).
 const NO_SUCH_FILE: i32 = 2;
 
+/// The theme of a name.
+pub(crate) fn theme_of(name: &str) -> Result<Theme, Fault> {
+    Theme::named(name).ok_or_else(|| Fault::Input {
+        what: format!("there is no theme {}", maxmargin::error::quoted(name)),
+        help: "the themes are light and dark".into(),
+    })
+}
+
+/// A picture as `svg` or `png`, or else its numbers as CSV.
+pub(crate) fn bytes_of(picture: &maxmargin_plot::Picture, format: &str) -> Result<Vec<u8>, Fault> {
+    Ok(match format {
+        "svg" => picture.bytes(Format::Svg)?,
+        "png" => picture.bytes(Format::Png)?,
+        _ => picture.numbers().csv().into_bytes(),
+    })
+}
+
 /// Multiplications that are done on the calling thread: about as long as it takes to start another.
 const BRIEF: usize = 2_000_000;
 
@@ -308,23 +325,12 @@ impl Model {
                 help: format!("the kinds are {}", Kind::ALL.map(Kind::name).join(", ")),
             })?,
         };
-        let theme = Theme::named(theme).ok_or_else(|| Fault::Input {
-            what: format!("there is no theme {}", maxmargin::error::quoted(theme)),
-            help: "the themes are light and dark".into(),
-        })?;
-        let format = match format {
-            "svg" => Some(Format::Svg),
-            "png" => Some(Format::Png),
-            _ => None,
-        };
-        let options = PlotOptions { width, height, columns, title, theme, row };
+        let options = PlotOptions { width, height, columns, title, theme: theme_of(theme)?, row };
+        let format = format.to_string();
         let bytes = door::run(py, Watch::default(), move |_| {
             let workers = workers(threads, usize::MAX)?;
             let picture = maxmargin_plot::plot(kind, &model, dataset.as_ref(), &options, &workers)?;
-            Ok(match format {
-                Some(format) => picture.bytes(format)?,
-                None => picture.numbers().csv().into_bytes(),
-            })
+            bytes_of(&picture, &format)
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

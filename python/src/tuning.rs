@@ -17,15 +17,17 @@ use maxmargin::tuning::{
 };
 use maxmargin::view::TunedView;
 use maxmargin::{Control, Progress, Stop};
+use maxmargin_plot::{PlotOptions, SearchKind};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::control::{Attended, Entry};
 use crate::data::{Data, workers};
 use crate::door::{self, Line, Watch};
 use crate::errors::{Fault, InputError};
 use crate::fit::seconds;
-use crate::model::Model;
+use crate::model::{Model, bytes_of, theme_of};
 use crate::params::{Answers, Params, classes_of};
 use crate::review::in_json;
 
@@ -287,6 +289,33 @@ impl Tuned {
         split: usize,
     ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(self.of_split(cell, split)?.map(|found| found.predicted.clone().into_pyarray(py)))
+    }
+
+    /// A picture of the search as `svg` or `png`, or else its numbers as CSV.
+    #[pyo3(signature = (kind, one_se, title, width, height, theme, format))]
+    #[allow(clippy::too_many_arguments)] // they have names in Python
+    fn picture<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        one_se: bool,
+        title: Option<String>,
+        width: u32,
+        height: u32,
+        theme: &str,
+        format: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let kind = SearchKind::named(kind).ok_or_else(|| Fault::Input {
+            what: format!("there is no kind of picture {}", maxmargin::error::quoted(kind)),
+            help: format!("the kinds are {}", SearchKind::ALL.map(SearchKind::name).join(", ")),
+        })?;
+        let options = PlotOptions { title, width, height, theme: theme_of(theme)?, ..PlotOptions::default() };
+        let choose = if one_se { Choose::OneSe } else { Choose::Best };
+        let bytes = door::brief(py, || {
+            let view = TunedView::new(&self.inner, choose, false);
+            bytes_of(&maxmargin_plot::plot_search(kind, &view, &options)?, format)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// The decision values of those rows, where a model is one machine; else empty.

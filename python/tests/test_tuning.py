@@ -217,13 +217,14 @@ def test_sparse_rows_and_frames_are_searched():
     ("estimator", "how", "why"),
     [
         (SVC(kernel=lambda a, b: a @ b.T), {}, "kernel is"),
+        (SVC(landmarks=20), {}, "landmarks=20"),
         (SVC(), {"return_train_score": True}, "return_train_score is True"),
         (SVC(), {"scoring": lambda model, X, y: len(model.support_)}, "may look at the model itself"),
         (SVC(probability=True), {"scoring": "neg_log_loss"}, "asks for predict_proba"),
         (make_pipeline(RobustScaler(), SVC()), {}, "RobustScaler"),
         (SVC(), {"cv": [(np.array([0, 1, 2, 2]), np.array([4, 5])), (np.arange(0, 60), np.arange(60, 80))]}, "names a row twice"),
     ],
-    ids=["kernel", "training", "scorer", "probabilities", "scaler", "copies"],
+    ids=["kernel", "landmarks", "training", "scorer", "probabilities", "scaler", "copies"],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning", "ignore:One or more of the test scores")
 def test_what_cannot_share_is_searched_by_scikit_learn_with_a_word(estimator, how, why):
@@ -246,6 +247,7 @@ def test_other_estimators_are_searched_by_scikit_learn_without_a_warning():
     assert np.array_equal(scores(search), scores(Original(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, cv=3).fit(X, y)))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_a_candidate_that_cannot_be_fitted_counts_as_in_scikit_learn():
     X, y = noisy(1, rows=80)
     search = maxmargin.GridSearchCV(SVC(), {"C": [-1.0, 1.0]}, cv=3)
@@ -392,6 +394,19 @@ def test_several_kernels_and_groups_and_the_one_se_choice():
     # Rows of a group are held out together.
     for rows in found._search.held_out_rows():
         assert len(rows) % 5 == 0 and len(set(groups[rows])) == len(rows) // 5
+
+
+def test_a_search_is_drawn_and_its_numbers_are_those_of_the_table(tmp_path):
+    X, y = noisy(19)
+    found = tune(X, y, grid={"C": "0.1:10:3", "gamma": [0.1, 1.0]}, strategy="grid", refit=False)
+    for kind in ("grid", "path", "work"):
+        picture = found.plot(kind, path=tmp_path / f"{kind}.png", theme="dark")
+        assert picture.svg.startswith(b"<svg") and (tmp_path / f"{kind}.png").read_bytes().startswith(b"\x89PNG")
+    assert len(found.plot().numbers.splitlines()) >= 1 + 6
+    with pytest.raises(InputError, match="there is no kind of picture"):
+        found.plot("cake")
+    with pytest.raises(InputError, match="width is 1, but"):
+        found.plot(width=1)
 
 
 def test_warnings_of_a_search_are_kept():

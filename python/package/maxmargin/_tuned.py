@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from . import _engine
 from ._errors import ConvergenceWarning, InputError, known_to_sklearn, warn
+from ._fitting import Picture
 from ._search import KNOBS, Part, Problem, pandas_or_polars
 
 
@@ -225,6 +227,45 @@ class Tuned:
             warn(f"The search was stopped after max_time={max_time} seconds: {what}.", known_to_sklearn(ConvergenceWarning))
         elif not self._is_done(self.chosen_index_):
             warn(f"{self.metric_} is not defined in some split, so that no cell has a score: choose fewer folds, or another measure")
+
+    def plot(
+        self,
+        kind: str = "grid",
+        *,
+        path: str | os.PathLike[str] | None = None,
+        title: str | None = None,
+        width: int = 760,
+        height: int = 560,
+        theme: str = "light",
+    ) -> Picture:
+        """Draws the search.
+
+        Parameters
+        ----------
+        kind : {'grid', 'path', 'work'}, default='grid'
+            The score of each cell over two parameters; scores, support vectors and margin over C; or the solver's steps in each cell.
+        path : path, optional
+            Where to write the picture: `.svg` or `.png`.
+        title : str, optional
+            The title; None for what the picture is of.
+        width, height : int, default=760, 560
+            Units across and down; a PNG has two pixels for each.
+        theme : {'light', 'dark'}, default='light'
+            The paper.
+
+        Returns
+        -------
+        Picture
+            Shown by notebooks, and written by its `save`; its `numbers` are the table that it shows.
+        """
+        for name, size in (("width", width), ("height", height)):
+            if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 <= size < 2**32:
+                raise InputError(f"{name} is {size!r}, but it must be a whole number of 0 or more")
+        common = (str(kind), self._choose == "one-se", title, int(width), int(height), str(theme))
+        picture = Picture(lambda format: self._found.picture(*common, format))
+        if path is not None:
+            picture.save(path)
+        return picture
 
     def __repr__(self) -> str:
         return "\n".join(f"{name:<9} {text}" for name, text in self._lines())
