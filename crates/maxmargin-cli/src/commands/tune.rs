@@ -10,7 +10,7 @@ use maxmargin::error::{Error, Parameter, quoted};
 use maxmargin::kernel::KernelParams;
 use maxmargin::problem::Task;
 use maxmargin::training::choose_kernel;
-use maxmargin::tuning::{Axis, Grid, GridPart, Knob, Results, Search, SearchParams, Splits, Tuned, kernel_name};
+use maxmargin::tuning::{self, Axis, Grid, GridPart, Knob, Results, Search, SearchParams, Splits, Tuned, kernel_name};
 use maxmargin::view::TunedView;
 use maxmargin::{Stop, TrainingParams, Workers};
 use maxmargin_io::{ReadData, ReadOptions};
@@ -68,30 +68,39 @@ pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
         ScalingKind::None => Cow::Borrowed(data.matrix()),
         kind => Cow::Owned(Scaling::learn_by(kind, data.matrix(), &workers).apply_by(data.matrix(), &workers)?),
     };
-    let grid = grid.filled(&params, &columns, &workers)?;
+    let named = grid;
+    let grid = named.clone().filled(&params, &columns, &workers)?;
+    let free = grid.suggested(&named);
     let search = SearchParams {
         training: params,
         grid,
         splits,
         metric: arguments.metric(),
-        abandon: arguments.strategy == Strategy::Auto,
+        abandon: !matches!(arguments.strategy, Strategy::Grid | Strategy::Separate),
         tables: arguments.strategy != Strategy::Separate,
         seed: arguments.reading.seed(),
     }
     .check()
     .map_err(told)?;
+    let search = match arguments.strategy {
+        Strategy::Race => search.by(tuning::Strategy::Race).map_err(told)?,
+        Strategy::Screen => search.by(tuning::Strategy::Screen).map_err(told)?,
+        Strategy::Auto if search.lacks_memory(&data) => search.clone().by(tuning::Strategy::Screen).unwrap_or(search),
+        Strategy::Auto | Strategy::Grid | Strategy::Separate => search,
+    };
     let what = what(&search, &data, &drawn);
     if !arguments.quiet {
         output::say(&format!("searching {}: {} ...", origin.shown(), counted(search.settings().len(), "cell")));
     }
     let mut watch = Watch::new(limit, arguments.quiet).counting("chain");
     let mut kept = Kept { target: checkpoint, last: Instant::now(), written: false, failed: None };
-    let tuned = interrupt::during(Phase::Solving, || {
-        search.run_from(&data, from, &workers, &mut watch, &mut |results, is_last| kept.keep(results, is_last))
+    let found = interrupt::during(Phase::Solving, || {
+        let mut keep = |results: &Results, is_last: bool| kept.keep(results, is_last);
+        search.run_extending(&data, &free, from, &workers, &mut watch, &mut keep)
     });
     let spent = watch.elapsed().as_secs_f64();
     watch.finish();
-    let tuned = tuned?;
+    let (search, tuned) = found?;
     if let Some(failure) = kept.failed {
         return Err(failure);
     }
