@@ -9,7 +9,7 @@ fn planes_of_data_show_what_varies_and_what_tells_classes_apart() {
     let rows = 60;
     let class = |row: usize| (row % 2) as u32;
     let noise = |row: usize, k: usize| ((row * 7919 + k * 104_729) % 101) as f64 / 101.0 - 0.5;
-    let numbers = (0..rows)
+    let numbers: Vec<f64> = (0..rows)
         .flat_map(|row| [f64::from(class(row)) + 0.1 * noise(row, 1), noise(row, 2), 9.0 * noise(row, 3)])
         .collect();
     let matrix = Matrix::dense(rows, 3, numbers).unwrap();

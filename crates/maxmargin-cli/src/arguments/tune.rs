@@ -18,6 +18,10 @@ pub(crate) enum Strategy {
     Auto,
     /// All of it, sharing what can be shared.
     Grid,
+    /// What is likely to win after some folds.
+    Race,
+    /// What is likely to win on a sample of the rows.
+    Screen,
     /// All of it, by ordinary fits.
     Separate,
 }
@@ -79,10 +83,11 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "WHICH", default_value = "best", help_heading = "Search", value_parser = one_of(&[
         ("best", Choose::Best), ("one-se", Choose::OneSe)]))]
     pub(crate) choose: Choose,
-    /// Whether cells are left that can neither win nor be chosen (auto), all are finished (grid), or all are finished by ordinary fits that share nothing
-    /// (separate)
+    /// Whether cells are left that can neither win nor be chosen (auto; screen where tables of kernel values do not fit into memory), those that are likely
+    /// worse after some folds (race) or on a sample of the rows (screen), all are finished (grid), or all are finished by ordinary fits that share nothing (separate)
     #[arg(long, value_name = "WAY", default_value = "auto", help_heading = "Search", value_parser = one_of(&[
-        ("auto", Strategy::Auto), ("grid", Strategy::Grid), ("separate", Strategy::Separate)]))]
+        ("auto", Strategy::Auto), ("grid", Strategy::Grid), ("race", Strategy::Race), ("screen", Strategy::Screen),
+        ("separate", Strategy::Separate)]))]
     pub(crate) strategy: Strategy,
     /// Search anew on the training rows of each fold, and score the choice on the rows held out: what such a search is worth, for the price of a
     /// search a fold

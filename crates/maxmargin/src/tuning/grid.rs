@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
 use crate::data::Matrix;
 use crate::error::{Error, Parameter, quoted};
 use crate::kernel::{Gamma, Gram, KernelParams, Linear, Points};
@@ -30,6 +33,7 @@ const VALUES: usize = 9;
 
 /// A parameter that a search can vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub enum Knob {
     /// γ of the kernel.
     Gamma,
@@ -187,9 +191,14 @@ impl Setting {
         self.values.iter().find(|(own, _)| *own == knob).map(|(_, value)| *value)
     }
 
-    /// All values but that of C: cells that agree in them are a chain along C.
+    /// All values but that of C.
     pub(super) fn without_c(&self) -> impl Iterator<Item = &(Knob, f64)> {
         self.values.iter().filter(|(knob, _)| *knob != Knob::C)
+    }
+
+    /// All values but those of C and ε: cells that agree in them are a chain.
+    pub(super) fn of_chain(&self) -> impl Iterator<Item = &(Knob, f64)> {
+        self.without_c().filter(|(knob, _)| *knob != Knob::Epsilon)
     }
 }
 
@@ -236,6 +245,17 @@ impl Grid {
             }
         }
         Ok(self)
+    }
+
+    /// The ranges of γ and C, by part and parameter, that this grid has and `named` has not: those that the data suggested.
+    pub fn suggested(&self, named: &Grid) -> Vec<(usize, Knob)> {
+        let was_named = |part: usize, knob: Knob| {
+            named.parts.get(part).is_some_and(|part| part.axes.iter().any(|axis| axis.knob == knob))
+        };
+        let knobs = [Knob::Gamma, Knob::C];
+        let has = |part: usize, knob: Knob| self.parts[part].axes.iter().any(|axis| axis.knob == knob);
+        let all = (0..self.parts.len()).flat_map(|part| knobs.map(|knob| (part, knob)));
+        all.filter(|&(part, knob)| has(part, knob) && !was_named(part, knob)).collect()
     }
 
     /// All cells: part after part; within a part C changes first, in ascending order, then the other parameters.

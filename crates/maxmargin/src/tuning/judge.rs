@@ -28,7 +28,7 @@ pub(super) enum Truth {
 }
 
 impl Truth {
-    fn of_row(&self, row: usize) -> RowTruth {
+    pub(super) fn of_row(&self, row: usize) -> RowTruth {
         match self {
             // A class that nobody knows is never predicted.
             Truth::Classes(codes, _) => RowTruth::Class(codes[row].unwrap_or(u32::MAX)),

@@ -14,6 +14,8 @@
 //! | `on_tables.rs` | kernel machines of two classes or pairs of them, on kernel values that are computed once |
 //! | `tasks.rs` | tasks side by side |
 //! | `race.rs` | which cells can still win, or be chosen |
+//! | `extend.rs` | ranges that go on where the best cell lies on their border |
+//! | `screen.rs` | a sample of the rows, searched first |
 //! | `judge.rs` | means, standard errors, differences to the best, the choices |
 //! | `honest.rs` | what the chosen model is worth on new rows |
 //! | `learning.rs` | what more rows would bring |
@@ -23,6 +25,7 @@
 //!
 //! Folds themselves are drawn by [`Folds`](crate::data::Folds), for every cross validation of the library and the program.
 
+mod extend;
 mod grid;
 mod honest;
 mod judge;
@@ -33,18 +36,20 @@ mod plain;
 mod prove;
 mod race;
 mod scores;
+mod screen;
 mod search;
 mod splits;
 mod tasks;
 mod tuned;
 
+pub use extend::Extension;
 pub use grid::{Axis, Grid, GridPart, Knob, MOST_CELLS, Setting, kernel_name};
 pub use honest::Honest;
 pub use learning::{LearningCurve, LearningPoint, Spread};
 pub use nested::{Nested, NestedPart, NestedSplit, nested};
 pub use prove::Proof;
 pub use scores::{HeldOut, Metric, OwnScore};
-pub use search::{Results, Search, SearchParams};
+pub use search::{Results, Search, SearchParams, Strategy};
 pub use splits::{Split, Splits};
 pub use tuned::{Cell, Choose, Counts, FoldResult, State, Tuned, Warning};
 

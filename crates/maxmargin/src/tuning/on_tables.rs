@@ -123,9 +123,27 @@ struct Part {
     stop: Stop,
 }
 
+/// Bytes of the numbers of the base and of one table.
+fn bytes_of_tables(rows: usize) -> u64 {
+    let number = if rows <= DOUBLE_ROWS { 8 } else { 4 };
+    2u64.saturating_mul(number).saturating_mul((rows as u64).saturating_pow(2))
+}
+
 impl Search {
     /// Whether a chain can be solved on a table within the memory.
     pub(super) fn has_table(&self, data: &Dataset, chain: usize) -> bool {
+        let settings = &self.trainings[self.chains[chain][0]].params().settings;
+        self.is_for_tables(data, chain) && bytes_of_tables(data.rows()) <= settings.memory
+    }
+
+    /// Whether chains that are for tables are solved by ordinary fits, because two tables do not fit into the memory.
+    pub fn lacks_memory(&self, data: &Dataset) -> bool {
+        let lacks = |chain: usize| self.is_for_tables(data, chain) && !self.has_table(data, chain);
+        self.params.tables && (0..self.chains.len()).any(lacks)
+    }
+
+    /// Whether a chain is of the kind that is solved on a table.
+    fn is_for_tables(&self, data: &Dataset, chain: usize) -> bool {
         let training = &self.trainings[self.chains[chain][0]];
         let TrainingParams { task, kernel, penalty, norm, bias, solver, multiclass, settings, .. } = training.params();
         let is_kernel = matches!(
@@ -140,8 +158,6 @@ impl Search {
             Metric::Auc => is_one_pair,
             _ => false,
         };
-        let number = if data.rows() <= DOUBLE_ROWS { 8 } else { 4 };
-        let need = 2u64.saturating_mul(number).saturating_mul((data.rows() as u64).saturating_pow(2));
         task.is_classification()
             && training.params().landmarks.is_none()
             && self.of_splits.is_empty()
@@ -154,7 +170,6 @@ impl Search {
             && by_pairs
             && has_score
             && settings.gap.is_none()
-            && need <= settings.memory
     }
 
     /// Does jobs on tables, and hands each result to `take`. The reason of a break, if there was one.

@@ -1,15 +1,22 @@
-//! Ordinary fits, one for each cell and split: slow, and right for everything that a training can do. It is also the oracle of faster ways.
+//! Ordinary fits, one for each cell and split: right for everything that a training can do. It is also the oracle of faster ways.
+//!
+//! Where work is shared, a cell begins at a neighbour of its chain: at the next larger ε with this C, else at the next smaller C.
 
 use super::judge::Truth;
 use super::scores::{HeldOut, Metric};
 use super::search::{Job, Search};
+use super::splits::Split;
 use super::tasks::{self, Done};
 use super::tuned::FoldResult;
 use crate::calibration::{CalibrationParams, Held};
-use crate::control::{Control, Progress, Stop};
+use crate::control::{Control, Progress, Stop, Unkept};
 use crate::data::{Dataset, Label};
 use crate::error::Error;
 use crate::model::Model;
+use crate::problem::Penalty;
+use crate::provenance::SolverKind;
+use crate::recipe::Multiclass;
+use crate::training::{Beginning, TrainingParams};
 use crate::workers::Workers;
 use std::ops::ControlFlow;
 
@@ -18,6 +25,16 @@ const CALIBRATION_FOLDS: usize = 3;
 
 /// What a job says: a result for each of its cells, in order, as far as it came.
 pub(super) type JobResults = Vec<FoldResult>;
+
+/// The rows of a split.
+#[derive(Clone, Copy)]
+struct Ground<'a> {
+    /// All rows, as the split reads them.
+    data: &'a Dataset,
+    split: &'a Split,
+    /// The rows to train on.
+    part: &'a Dataset,
+}
 
 impl Search {
     /// Does the jobs, several at a time, and hands each result to `take`. The reason of a break, if there was one.
@@ -49,7 +66,7 @@ impl Search {
         }
     }
 
-    /// The cells of a job, one after the other, each a fit of its own.
+    /// The cells of a job, one after the other.
     fn do_job(
         &self,
         shared: &Shared<'_>,
@@ -57,26 +74,57 @@ impl Search {
         control: &mut dyn Control,
     ) -> Result<(JobResults, Option<Stop>), Error> {
         let mut results = Vec::with_capacity(job.cells.len());
-        for &cell in &job.cells {
-            match self.fit_cell(shared, cell, job.split, control)? {
-                ControlFlow::Continue(result) => results.push(result),
+        let Some(&first) = job.cells.first() else { return Ok((results, None)) };
+        let (split, data) = (&self.params.splits.list()[job.split], self.data_of(job.split, shared.data));
+        let part = self.trainings[first].part_of(data, &split.train)?;
+        let ground = Ground { data, split, part: &part };
+        let (mut models, mut larger): (Vec<Model>, Vec<Model>) = (Vec::new(), Vec::new());
+        for (place, &cell) in job.cells.iter().enumerate() {
+            if place > 0 && !self.differ_in_c_alone(job.cells[place - 1], cell) {
+                larger = std::mem::take(&mut models);
+            }
+            let before = larger.get(models.len()).or(models.last()).filter(|_| self.can_begin_at_model(cell));
+            match self.fit_cell(shared, cell, &ground, before, control)? {
+                ControlFlow::Continue((result, model)) => {
+                    results.push(result);
+                    models.push(model);
+                }
                 ControlFlow::Break(stop) => return Ok((results, Some(stop))),
             }
         }
         Ok((results, None))
     }
 
-    /// One fit of one cell.
+    /// Whether the fit of a cell may begin at the model of a neighbour.
+    fn can_begin_at_model(&self, cell: usize) -> bool {
+        let TrainingParams { penalty, solver, multiclass, .. } = self.trainings[cell].params();
+        let has_alpha = match solver {
+            None => true,
+            Some(solver) => matches!(
+                solver,
+                SolverKind::Smo
+                    | SolverKind::BlockSmo
+                    | SolverKind::DualAscent
+                    | SolverKind::PrimalNewton
+                    | SolverKind::L1Newton
+            ),
+        };
+        let is_apart = matches!(multiclass, None | Some(Multiclass::OneVsOne | Multiclass::OneVsRest));
+        self.params.tables && matches!(penalty, Penalty::C(_)) && has_alpha && is_apart
+    }
+
+    /// One fit of one cell on the training rows of a split, begun at a model of these rows where there is one.
     fn fit_cell(
         &self,
         shared: &Shared<'_>,
         cell: usize,
-        split: usize,
+        ground: &Ground<'_>,
+        before: Option<&Model>,
         control: &mut dyn Control,
-    ) -> Result<ControlFlow<Stop, FoldResult>, Error> {
-        let data = self.data_of(split, shared.data);
-        let (training, split, alone) = (&self.trainings[cell], &self.params.splits.list()[split], Workers::none());
-        let part = training.part_of(data, &split.train)?;
+    ) -> Result<ControlFlow<Stop, (FoldResult, Model)>, Error> {
+        let (training, alone) = (&self.trainings[cell], Workers::none());
+        let Ground { data, split, part } = *ground;
+        let beginning = before.map_or(Beginning::Scratch, Beginning::Model);
         let mut broke = None;
         let mut watch = |progress: Progress| {
             let answer = control.poll(progress);
@@ -85,19 +133,21 @@ impl Search {
             }
             answer
         };
-        let mut model = training.fit(&part, &alone, &mut watch)?;
+        let fitted = training.fit_from(part, beginning, &alone, &mut Unkept(&mut watch))?;
         if let Some(stop) = broke {
             return Ok(ControlFlow::Break(stop));
         }
-        if matches!(self.params.metric, Metric::LogLoss) && !model.has_probabilities() {
+        let mut calibrated = None;
+        if matches!(self.params.metric, Metric::LogLoss) && !fitted.has_probabilities() {
             let how = CalibrationParams { held: Some(Held::Folds(CALIBRATION_FOLDS)), platt: false };
-            match training.calibrate(&model, &part, how, &alone, control)? {
-                ControlFlow::Continue(found) => model = found,
+            match training.calibrate(&fitted, part, how, &alone, control)? {
+                ControlFlow::Continue(found) => calibrated = Some(found),
                 ControlFlow::Break(stop) => return Ok(ControlFlow::Break(stop)),
             }
         }
-        let held = self.predict(shared, data, &model, &split.test)?;
-        let training_score = self.predict(shared, data, &model, &split.train)?.score;
+        let model = calibrated.as_ref().unwrap_or(&fitted);
+        let held = self.predict(shared, data, model, &split.test)?;
+        let training_score = self.predict(shared, data, model, &split.train)?.score;
         let certificates: Option<Vec<_>> =
             model.machines().iter().map(|machine| machine.evidence.certificate()).collect();
         let of_machines = |of: &dyn Fn(&crate::certificate::Certificate) -> usize| -> Vec<usize> {
@@ -106,7 +156,7 @@ impl Search {
         let pooled = model.parts().support_rows.len();
         let most = of_machines(&|certificate| certificate.counts.support).into_iter().max().unwrap_or(0);
         let margins = certificates.iter().flatten().map(|certificate| certificate.margin);
-        Ok(ControlFlow::Continue(FoldResult {
+        let result = FoldResult {
             score: held.score,
             training: training_score,
             support: if pooled > 0 { pooled } else { most },
@@ -117,7 +167,8 @@ impl Search {
             stop: model.stop(),
             predicted: held.predicted,
             values: held.values,
-        }))
+        };
+        Ok(ControlFlow::Continue((result, fitted)))
     }
 
     /// What a model says of some rows.

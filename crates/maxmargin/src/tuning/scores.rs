@@ -115,6 +115,11 @@ impl Metric {
         matches!(self, Metric::LogLoss | Metric::MeanSquaredError | Metric::MeanAbsoluteError)
     }
 
+    /// Whether it is known from what each row costs.
+    pub(super) fn is_mean_over_rows(&self) -> bool {
+        matches!(self, Metric::Accuracy | Metric::MeanSquaredError | Metric::MeanAbsoluteError | Metric::RSquared)
+    }
+
     /// Whether it compares numbers.
     fn is_of_numbers(&self) -> bool {
         matches!(self, Metric::MeanSquaredError | Metric::MeanAbsoluteError | Metric::RSquared)

@@ -1,15 +1,18 @@
 //! A search: parameters that are checked, and its rounds.
 //!
-//! Cells that differ in C alone are a chain. A job is one chain in one split, from the smallest C up to some C. What a job says depends on the job
+//! Cells that differ in C or ε alone are a chain, with descending ε and, for each ε, ascending C. A job is one chain in one split, up to some cell. What a job says depends on the job
 //! alone, so the order of jobs and the number of threads change nothing.
 //!
 //! 1. Every chain in the first two splits.
 //! 2. The chain with the best cell so far in all other splits: now the loss of a cell is known.
 //! 3. One split after the other: every chain up to the largest C that is not out, (TU.7).
 
+use std::ops::{ControlFlow, Range};
+
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
+use super::extend::Extension;
 use super::grid::{Grid, Setting};
 use super::honest::honest;
 use super::judge::{Losses, Truth, copies, counts, judge};
@@ -87,16 +90,35 @@ pub struct Results {
     pub search: String,
     /// For each cell the result of each split.
     pub cells: Vec<Vec<Option<FoldResult>>>,
+    /// The cells that a sample of the rows left, with [`Strategy::Screen`]; empty before it was searched.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub screened: Vec<bool>,
+    /// How the grid was extended so far, by [`Search::run_extending`].
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub extended: Vec<Vec<Extension>>,
+}
+
+/// Which cells a search leaves before they are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Those that can neither win nor be chosen any more: the choice is that of the whole grid.
+    #[default]
+    Certain,
+    /// Also those that are behind the best by three standard errors after some splits. The choice is likely that of the whole grid.
+    Race,
+    /// Those that are behind by three standard errors on a sample of the rows, which is searched first.
+    Screen,
 }
 
 /// A search that was checked.
 #[derive(Clone, Debug)]
 pub struct Search {
     pub(super) params: SearchParams,
+    pub(super) strategy: Strategy,
     pub(super) settings: Vec<Setting>,
     /// The training of each cell.
     pub(super) trainings: Vec<Training>,
-    /// The cells of each chain, ascending C.
+    /// The cells of each chain: descending ε, and ascending C for each.
     pub(super) chains: Vec<Vec<usize>>,
     /// For each split all rows as its training rows say that they are to be read; empty where that is the same for all.
     pub(super) of_splits: Vec<Dataset>,
@@ -125,16 +147,21 @@ impl SearchParams {
         for (cell, setting) in settings.iter().enumerate() {
             let is_next = |chain: &&mut Vec<usize>| {
                 let last = &settings[chain[chain.len() - 1]];
+                let goes_along = |knob: Knob| setting.value(knob).is_some();
                 last.part == setting.part
-                    && last.without_c().eq(setting.without_c())
-                    && setting.value(Knob::C).is_some()
+                    && last.of_chain().eq(setting.of_chain())
+                    && (goes_along(Knob::C) || goes_along(Knob::Epsilon))
             };
             match chains.last_mut().filter(is_next) {
                 Some(chain) => chain.push(cell),
                 None => chains.push(vec![cell]),
             }
         }
-        Ok(Search { params: self, settings, trainings, chains, of_splits: Vec::new() })
+        // A solution for some ε is feasible for every other, and a larger ε has fewer support vectors to begin with.
+        let epsilon = |cell: &usize| settings[*cell].value(Knob::Epsilon).unwrap_or(0.0);
+        chains.iter_mut().for_each(|chain| chain.sort_by(|a, b| epsilon(b).total_cmp(&epsilon(a))));
+        let (strategy, of_splits) = (Strategy::Certain, Vec::new());
+        Ok(Search { params: self, strategy, settings, trainings, chains, of_splits })
     }
 }
 
@@ -164,6 +191,20 @@ impl Search {
     /// All rows as a split reads them.
     pub(super) fn data_of<'s>(&'s self, split: usize, data: &'s Dataset) -> &'s Dataset {
         self.of_splits.get(split).unwrap_or(data)
+    }
+
+    /// This search by another strategy.
+    ///
+    /// # Errors
+    /// When a race or a sample is asked for with a score that is no mean over rows.
+    pub fn by(self, strategy: Strategy) -> Result<Self, Error> {
+        if strategy != Strategy::Certain && !self.params.metric.is_mean_over_rows() {
+            return Err(Error::Combination {
+                what: format!("a race needs a score that is a mean over rows, not {}", self.params.metric.name()),
+                help: "choose accuracy, mse, mae or r2, or search the whole grid".into(),
+            });
+        }
+        Ok(Search { strategy, ..self })
     }
 
     /// The parameters of the cells, in their order.
@@ -199,8 +240,14 @@ impl Search {
     ) -> Result<Tuned, Error> {
         let mut shared = self.shared(data)?;
         let mut results = self.begin(data, from, workers)?;
-        let (splits, count) = (&self.params.splits, self.params.splits.list().len());
-        let races = self.params.abandon && race::is_certain(&self.params.metric, splits);
+        let count = self.params.splits.list().len();
+        if self.strategy == Strategy::Screen && results.screened.is_empty() {
+            match self.screen(data, workers, control)? {
+                ControlFlow::Continue(screened) => results.screened = screened,
+                ControlFlow::Break(stop) => return Ok(self.finish(data, &shared, results, Some(stop), workers)),
+            }
+        }
+        let (races, truth) = (self.leaves(), shared.truth.clone());
         let all: Vec<usize> = (0..self.chains.len()).collect();
         shared.done.of = self.chains.len() * count;
         let mut tables = None;
@@ -229,44 +276,76 @@ impl Search {
             }
             Ok(stop.is_none())
         };
-        let whole = |chains: &[usize], splits: std::ops::Range<usize>| -> Vec<Job> {
-            let of =
-                |chain: usize| splits.clone().map(move |split| Job { chain, split, cells: self.chains[chain].clone() });
-            chains.iter().flat_map(|&chain| of(chain)).collect()
+        // Each chain up to its last cell that is not out.
+        let jobs = |chains: &[usize], splits: Range<usize>, out: &[bool]| -> Vec<Job> {
+            let of = |chain: usize| {
+                let last = self.chains[chain].iter().rposition(|&cell| !out[cell]);
+                let cells = last.map_or(Vec::new(), |last| self.chains[chain][..=last].to_vec());
+                splits.clone().map(move |split| Job { chain, split, cells: cells.clone() })
+            };
+            chains.iter().flat_map(|&chain| of(chain)).filter(|job| !job.cells.is_empty()).collect()
         };
+        let out = self.screened(&results);
         if races {
-            let mut goes_on = round(&mut results, whole(&all, 0..2), control)?;
+            let mut goes_on = round(&mut results, jobs(&all, 0..2, &out), control)?;
+            let pilot = self.best_chain(&results);
             if goes_on {
-                let pilot = self.best_chain(&results);
-                goes_on = round(&mut results, whole(&[pilot], 2..count), control)?;
+                goes_on = round(&mut results, jobs(&[pilot], 2..count, &out), control)?;
             }
             for split in 2..count {
                 if !goes_on {
                     break;
                 }
-                let out = race::out(&results.cells, splits);
-                let of = |&chain: &usize| {
-                    let last = self.chains[chain].iter().rposition(|&cell| !out[cell])?;
-                    Some(Job { chain, split, cells: self.chains[chain][..=last].to_vec() })
-                };
-                goes_on = round(&mut results, all.iter().filter_map(of).collect(), control)?;
+                let out = self.out(&truth, &results, |cell, own| own < split || self.chains[pilot].contains(&cell));
+                goes_on = round(&mut results, jobs(&all, split..split + 1, &out), control)?;
             }
         } else {
-            round(&mut results, whole(&all, 0..count), control)?;
+            round(&mut results, jobs(&all, 0..count, &out), control)?;
         }
         if stop.is_some() {
             keep(&results, true);
         }
-        Ok(self.finish(data, &shared, results, races, stop, workers))
+        Ok(self.finish(data, &shared, results, stop, workers))
+    }
+
+    /// Whether cells are left between splits.
+    fn leaves(&self) -> bool {
+        let (metric, splits) = (&self.params.metric, &self.params.splits);
+        let is_race = self.strategy == Strategy::Race && splits.list().len() > 2;
+        self.params.abandon && (is_race || race::is_certain(metric, splits))
+    }
+
+    /// The cells that a sample left.
+    fn screened(&self, results: &Results) -> Vec<bool> {
+        let is_known = results.screened.len() == self.settings.len();
+        if is_known { results.screened.clone() } else { vec![false; self.settings.len()] }
+    }
+
+    /// The cells that are not gone on with, from what is known of the cells and splits that `counts`. What a search leaves must not depend on where
+    /// it was broken off.
+    fn out(&self, truth: &Truth, results: &Results, counts: impl Fn(usize, usize) -> bool) -> Vec<bool> {
+        let mut cells: Vec<Vec<Option<&FoldResult>>> = Vec::with_capacity(results.cells.len());
+        for (cell, folds) in results.cells.iter().enumerate() {
+            let known = folds.iter().enumerate().map(|(split, fold)| fold.as_ref().filter(|_| counts(cell, split)));
+            cells.push(known.collect());
+        }
+        let mut out = self.screened(results);
+        let SearchParams { metric, splits, .. } = &self.params;
+        let mut add = |more: Vec<bool>| out.iter_mut().zip(more).for_each(|(out, more)| *out |= more);
+        if self.leaves() && race::is_certain(metric, splits) {
+            add(race::out(&cells, splits));
+        }
+        if self.leaves() && self.strategy == Strategy::Race {
+            add(race::out_likely(metric, truth, splits, &cells));
+        }
+        out
     }
 
     /// The state to begin with.
     fn begin(&self, data: &Dataset, from: Results, workers: &Workers) -> Result<Results, Error> {
-        let fingerprint = data.fingerprint_by(workers).to_string();
-        let search = self.text();
+        let untouched = self.untouched(data, workers);
         if from == Results::default() {
-            let cells = vec![vec![None; self.params.splits.list().len()]; self.settings.len()];
-            return Ok(Results { fingerprint, search, cells });
+            return Ok(untouched);
         }
         let is_shape = from.cells.len() == self.settings.len()
             && from.cells.iter().all(|cell| cell.len() == self.params.splits.list().len());
@@ -276,13 +355,13 @@ impl Search {
                 .enumerate()
                 .all(|(split, fold)| fold.as_ref().is_none_or(|fold| fold.predicted.len() == rows(split)))
         };
-        if from.fingerprint != fingerprint {
+        if from.fingerprint != untouched.fingerprint {
             return Err(Error::Data {
                 what: "the checkpoint is of a search on other data".into(),
                 help: "give the data of that search, or begin anew without the checkpoint".into(),
             });
         }
-        if from.search != search || !is_shape || !from.cells.iter().all(fits) {
+        if from.search != untouched.search || !is_shape || !from.cells.iter().all(fits) {
             return Err(Error::Data {
                 what: "the checkpoint is of a search with other parameters".into(),
                 help: "give the parameters of that search, or begin anew without the checkpoint".into(),
@@ -291,13 +370,25 @@ impl Search {
         Ok(from)
     }
 
+    /// The state in which nothing is known.
+    pub(super) fn untouched(&self, data: &Dataset, workers: &Workers) -> Results {
+        Results {
+            fingerprint: data.fingerprint_by(workers).to_string(),
+            search: self.text(),
+            cells: vec![vec![None; self.params.splits.list().len()]; self.settings.len()],
+            screened: Vec::new(),
+            extended: Vec::new(),
+        }
+    }
+
     /// The search in words that the same search always has.
     fn text(&self) -> String {
         let SearchParams { training, grid, splits, metric, abandon, tables, .. } = &self.params;
         // A budget of memory that follows what is free must not make another search.
         let mut training = training.clone();
         training.settings.memory = 0;
-        let text = format!("{training:?} {grid:?} {splits:?} {} {abandon} {tables}", metric.name());
+        let strategy = self.strategy;
+        let text = format!("{training:?} {grid:?} {splits:?} {} {abandon} {tables} {strategy:?}", metric.name());
         blake3::hash(text.as_bytes()).to_hex().to_string()
     }
 
@@ -348,7 +439,13 @@ impl Search {
     /// The chain with the least loss in the first two splits.
     fn best_chain(&self, results: &Results) -> usize {
         let loss = |cell: usize| -> f64 {
-            results.cells[cell].iter().flatten().map(|fold| fold.score.map_or(1.0, |score| 1.0 - score)).sum()
+            let of_fold = |fold: &Option<FoldResult>| match fold.as_ref()?.score {
+                Some(score) if self.params.metric.is_loss() => Some(score),
+                Some(score) => Some(1.0 - score),
+                None => Some(1.0),
+            };
+            let first = results.cells[cell].iter().take(2).map(of_fold);
+            first.sum::<Option<f64>>().unwrap_or(f64::INFINITY)
         };
         let least = |chain: usize| self.chains[chain].iter().map(|&cell| loss(cell)).fold(f64::INFINITY, f64::min);
         (1..self.chains.len()).fold(0, |best, chain| if least(chain) < least(best) { chain } else { best })
@@ -360,18 +457,16 @@ impl Search {
         data: &Dataset,
         shared: &Shared<'_>,
         results: Results,
-        races: bool,
         stop: Option<Stop>,
         workers: &Workers,
     ) -> Tuned {
         let (splits, metric) = (&self.params.splits, &self.params.metric);
-        let out =
-            if races && stop.is_none() { race::out(&results.cells, splits) } else { vec![false; self.settings.len()] };
         let mut cells: Vec<Cell> = Vec::with_capacity(self.settings.len());
-        for ((setting, folds), out) in self.settings.iter().zip(results.cells).zip(out) {
+        for (setting, folds) in self.settings.iter().zip(results.cells) {
             let is_solved = |fold: &Option<FoldResult>| fold.as_ref().is_some_and(|fold| fold.stop == Stop::Converged);
             let state = match folds.iter().all(Option::is_some) {
-                false if out => State::Abandoned,
+                // A search that came to its end has done all that it did not leave.
+                false if stop.is_none() => State::Abandoned,
                 true if folds.iter().all(is_solved) => State::Exact,
                 _ => State::Unfinished,
             };
@@ -388,6 +483,7 @@ impl Search {
         for chain in &self.chains {
             for pair in chain.windows(2) {
                 let is_same = cells[pair[1]].state == State::Exact
+                    && self.differ_in_c_alone(pair[0], pair[1])
                     && is_saturated(&cells[pair[0]])
                     && is_copy(&cells[pair[0]], &cells[pair[1]]);
                 if is_same {
@@ -400,7 +496,11 @@ impl Search {
         let complete = || cells.iter().filter(|cell| cell.mean.is_some() && !matches!(cell.state, State::SameAs(_)));
         let losses = Losses::of_cells(metric, &shared.truth, splits, complete());
         let honest = losses.and_then(|losses| honest(metric, &losses, self.params.seed, workers));
-        let warnings = self.warnings(data, shared, &cells, verdict.best, workers);
+        let mut warnings = self.warnings(data, shared, &cells, verdict.best, workers);
+        let left = counts(&cells).abandoned;
+        if self.strategy != Strategy::Certain && left > 0 {
+            warnings.push(Warning::Raced { cells: left, by_sample: self.strategy == Strategy::Screen });
+        }
         Tuned {
             metric: metric.clone(),
             grid: self.params.grid.clone(),
@@ -417,6 +517,21 @@ impl Search {
         }
     }
 
+    /// The parameters whose smallest or largest value the best cell has, that value, and whether it is the largest.
+    pub(super) fn borders(cells: &[Cell], best: usize) -> Vec<(Knob, f64, bool)> {
+        let own = &cells[best];
+        // A larger C that changes nothing lies beyond no border.
+        let goes_on = matches!(own.state, State::SameAs(_)) || is_saturated(own);
+        let border = |&(knob, value): &(Knob, f64)| {
+            let of_part = cells.iter().filter(|cell| cell.setting.part == own.setting.part);
+            let values = of_part.filter_map(|cell| cell.setting.value(knob));
+            let (least, most) = values.fold((value, value), |(a, b), v| (a.min(v), b.max(v)));
+            let is_end = knob == Knob::C && value == most && goes_on;
+            (least < most && (value == least || value == most) && !is_end).then_some((knob, value, value == most))
+        };
+        own.setting.values.iter().filter_map(border).collect()
+    }
+
     /// What the user should know.
     fn warnings(
         &self,
@@ -428,19 +543,8 @@ impl Search {
     ) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let splits = &self.params.splits;
-        if let Some(setting) = best.map(|best| &cells[best].setting) {
-            for &(knob, value) in &setting.values {
-                let of_part = cells.iter().filter(|cell| cell.setting.part == setting.part);
-                let values: Vec<f64> = of_part.filter_map(|cell| cell.setting.value(knob)).collect();
-                let (least, most) = values.iter().fold((value, value), |(a, b), &v| (a.min(v), b.max(v)));
-                // A larger C that changes nothing lies beyond no border.
-                let goes_on = |cell: &Cell| matches!(cell.state, State::SameAs(_)) || is_saturated(cell);
-                let ends = knob == Knob::C && value == most && best.is_some_and(|best| goes_on(&cells[best]));
-                if least < most && (value == least || value == most) && !ends {
-                    warnings.push(Warning::Border { knob, value });
-                }
-            }
-        }
+        let borders = best.map(|best| Search::borders(cells, best)).unwrap_or_default();
+        warnings.extend(borders.into_iter().map(|(knob, value, _)| Warning::Border { knob, value }));
         if let Truth::Classes(codes, count) = &shared.truth {
             for class in 0..*count {
                 let rows = codes.iter().filter(|code| **code == Some(class as u32)).count();
@@ -501,6 +605,12 @@ fn is_copy(one: &Cell, other: &Cell) -> bool {
 
 /// What the search tries, for messages.
 impl Search {
+    /// Whether two cells have the same values of all parameters but C.
+    pub(super) fn differ_in_c_alone(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (&self.settings[one], &self.settings[other]);
+        one.part == other.part && one.without_c().eq(other.without_c())
+    }
+
     /// How many fits the grid and the splits come to, if nothing is shared or left out.
     pub fn fits(&self) -> usize {
         self.settings.len() * self.params.splits.list().len()

@@ -13,6 +13,8 @@ use crate::problem::{Bias, Task};
 use crate::training::{ClassWeights, TrainingParams};
 use crate::workers::Workers;
 
+mod sharing;
+
 fn rbf(axes: &str) -> Grid {
     Grid::of(KernelParams::Rbf { gamma: Gamma::Scale }, Axis::read_all(axes).unwrap())
 }

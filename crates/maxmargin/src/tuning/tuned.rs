@@ -136,6 +136,20 @@ pub enum Warning {
         /// Its value in the best cell.
         value: f64,
     },
+    /// The best cell lay on the border of a range that the data suggested, so the range was extended.
+    Extended {
+        /// The parameter.
+        knob: Knob,
+        /// The value that it goes to now.
+        to: f64,
+    },
+    /// Cells were left because they are likely worse than the best.
+    Raced {
+        /// How many.
+        cells: usize,
+        /// Whether a sample of the rows said so, or some of the splits.
+        by_sample: bool,
+    },
     /// A class has fewer rows than there are splits.
     FewRows {
         /// The label.
@@ -169,6 +183,18 @@ impl fmt::Display for Warning {
         match self {
             Warning::Border { knob, value } => {
                 write!(formatter, "the best cell lies on the border of the grid: {} is {value}", knob.name())
+            }
+            Warning::Extended { knob, to } => {
+                write!(
+                    formatter,
+                    "the best cell lay on the border of the grid, which was extended: {} goes to {}",
+                    knob.name(),
+                    three_digits(*to)
+                )
+            }
+            Warning::Raced { cells, by_sample } => {
+                let by = if *by_sample { "on a sample of the rows" } else { "after some of the splits" };
+                write!(formatter, "{cells} cells were left because they are likely worse than the best {by}")
             }
             Warning::FewRows { label, rows } => {
                 write!(
@@ -206,11 +232,18 @@ impl fmt::Display for Warning {
     }
 }
 
+/// A number with three digits, for words.
+fn three_digits(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
 impl Warning {
     /// The way out.
     pub fn help(&self) -> &'static str {
         match self {
             Warning::Border { .. } => "extend the range of this parameter, and search again",
+            Warning::Extended { .. } => "name the range to keep the search within it",
+            Warning::Raced { .. } => "search the whole grid to be certain of the choice",
             Warning::FewRows { .. } => "choose fewer folds, or give more rows of this class",
             Warning::Copies { .. } => "leave copies out, or give rows of one origin the same group",
             Warning::Groups => "give the groups to the search, so that each stays on one side",

@@ -18,7 +18,7 @@ use std::path::Path;
 
 use maxmargin::data::{Dataset, Reading};
 use maxmargin::training::choose_kernel;
-use maxmargin::tuning::{Search, SearchParams, Tuned};
+use maxmargin::tuning::{self, Results, Search, SearchParams, Tuned};
 use maxmargin::view::TunedView;
 use maxmargin::{Stop, Workers};
 use maxmargin_io::{ReadData, ReadOptions};
@@ -86,17 +86,24 @@ pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     let (splits, drawn) = splits(arguments, &data, numbers.as_deref()).map_err(told)?;
     let unfilled = grid;
     let grid = filled(&unfilled, &params, &data, &workers)?;
+    let free = grid.suggested(&unfilled);
     let search = SearchParams {
         training: params,
         grid,
         splits,
         metric: arguments.metric(),
-        abandon: arguments.strategy == Strategy::Auto,
+        abandon: !matches!(arguments.strategy, Strategy::Grid | Strategy::Separate),
         tables: arguments.strategy != Strategy::Separate,
         seed: arguments.reading.seed(),
     }
     .check()
     .map_err(told)?;
+    let search = match arguments.strategy {
+        Strategy::Race => search.by(tuning::Strategy::Race).map_err(told)?,
+        Strategy::Screen => search.by(tuning::Strategy::Screen).map_err(told)?,
+        Strategy::Auto if search.lacks_memory(&data) => search.clone().by(tuning::Strategy::Screen).unwrap_or(search),
+        Strategy::Auto | Strategy::Grid | Strategy::Separate => search,
+    };
     let table = Table { source: &source, options: &options, remarks: &remarks, rows: data.rows(), column };
     let of_splits = table.of_splits(&search.params().splits, &data)?;
     let search = if of_splits.is_empty() { search } else { search.with_data_of_splits(of_splits)? };
@@ -106,12 +113,13 @@ pub(super) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     }
     let mut watch = Watch::new(limit, arguments.quiet).counting("chain");
     let mut kept = Kept::new(checkpoint);
-    let tuned = interrupt::during(Phase::Solving, || {
-        search.run_from(&data, from, &workers, &mut watch, &mut |results, is_last| kept.keep(results, is_last))
+    let found = interrupt::during(Phase::Solving, || {
+        let mut keep = |results: &Results, is_last: bool| kept.keep(results, is_last);
+        search.run_extending(&data, &free, from, &workers, &mut watch, &mut keep)
     });
     let spent = watch.elapsed().as_secs_f64();
     watch.finish();
-    let tuned = tuned?;
+    let (search, tuned) = found?;
     if let Some(failure) = kept.failed {
         return Err(failure);
     }

@@ -39,11 +39,14 @@ use crate::simd::Real;
 /// The most rows of a machine that is one block.
 const WHOLE: usize = 1280;
 
-/// The most variables of a block of a larger machine.
-const MOST_IN_BLOCK: usize = 1024;
+/// The most variables of a block of a larger machine. More: fewer blocks, whose kernel values take longer to copy than the pair steps among them.
+const MOST_IN_BLOCK: usize = 512;
 
 /// The part of the violation that a block of a larger machine is solved to.
 const WITHIN_BLOCK: f64 = 0.1;
+
+/// The mean length of runs of neighbouring rows from which on kernel values are copied run by run.
+const LEAST_RUN: usize = 8;
 
 /// Pair steps of a round for each coefficient, and beside Newton's method where it leads.
 const STEPS_A_COEFFICIENT: u64 = 1;
@@ -127,7 +130,7 @@ impl<'a, T: Real> Chain<'a, T> {
         let is_whole = count <= WHOLE;
         let mut block = Block::new();
         if is_whole {
-            load(&mut block, &problem, problem.rows.iter().copied());
+            load(&mut block, &problem, problem.rows);
         }
         Chain {
             problem,
@@ -160,18 +163,20 @@ impl<'a, T: Real> Chain<'a, T> {
         if !self.is_whole && columns.iter().all(|column| rows.binary_search(column).is_err()) {
             return columns.iter().map(|&column| -self.values[column]).collect();
         }
-        let mut sums = vec![0.0; columns.len()];
         let moved = rows.iter().zip(&self.coefficients).filter(|(_, c)| **c != 0.0);
-        let is_range = columns.windows(2).all(|pair| pair[1] == pair[0] + 1);
-        if is_range && let (Some(&first), Some(&last)) = (columns.first(), columns.last()) {
+        let (Some(&first), Some(&last)) = (columns.iter().min(), columns.iter().max()) else { return Vec::new() };
+        // Columns side by side, in whatever order, are read as one piece of each row.
+        if last - first < 2 * columns.len() {
+            let mut sums = vec![0.0; last - first + 1];
             let terms: Vec<(f64, &[T])> =
                 moved.map(|(&row, &c)| (c, &table[row * size + first..=row * size + last])).collect();
             add_rows(&mut sums, &terms);
-        } else {
-            for (&row, &c) in moved {
-                let row = &table[row * size..][..size];
-                sums.iter_mut().zip(columns).for_each(|(sum, &column)| *sum = c.mul_add(row[column].into(), *sum));
-            }
+            return columns.iter().map(|&column| sums[column - first]).collect();
+        }
+        let mut sums = vec![0.0; columns.len()];
+        for (&row, &c) in moved {
+            let row = &table[row * size..][..size];
+            sums.iter_mut().zip(columns).for_each(|(sum, &column)| *sum += c * Into::<f64>::into(row[column]));
         }
         sums
     }
@@ -303,9 +308,11 @@ impl<'a, T: Real> Chain<'a, T> {
             }
             poll().continue_value()?;
             let chosen = view.choose(0..count, &levels, self.last.iter().copied(), MOST_IN_BLOCK.min(count));
-            load(&mut self.block, &self.problem, chosen.iter().map(|&k| rows[k as usize]));
-            for (place, &k) in chosen.iter().enumerate() {
-                let k = k as usize;
+            // In the order of the table, because neighbours there are neighbours in memory.
+            let mut places: Vec<usize> = chosen.iter().map(|&k| k as usize).collect();
+            places.sort_unstable();
+            load(&mut self.block, &self.problem, &places.iter().map(|&k| rows[k]).collect::<Vec<_>>());
+            for (place, &k) in places.iter().enumerate() {
                 set(&mut self.block, place, signs[k], own[k], self.coefficients[k], upper[k]);
             }
             let goal = (WITHIN_BLOCK * levels.violation).max(WITHIN * tolerance);
@@ -313,8 +320,7 @@ impl<'a, T: Real> Chain<'a, T> {
             let (done, _) = climb(&mut self.block, self.coupling, goal, limit, poll)?;
             steps += done.max(1);
             let mut terms: Vec<(f64, &[T])> = Vec::new();
-            for (place, &k) in chosen.iter().enumerate() {
-                let k = k as usize;
+            for (place, &k) in places.iter().enumerate() {
                 let change = self.block.coefficient[place] - self.coefficients[k];
                 if change != 0.0 {
                     self.coefficients[k] = self.block.coefficient[place];
@@ -381,13 +387,22 @@ impl<'a, T: Real> Chain<'a, T> {
 }
 
 /// Fills a block with the kernel values of some rows of the table.
-fn load<T: Real>(block: &mut Block<T>, problem: &ChainProblem<'_, T>, rows: impl ExactSizeIterator<Item = usize>) {
-    let rows: Vec<usize> = rows.collect();
+fn load<T: Real>(block: &mut Block<T>, problem: &ChainProblem<'_, T>, rows: &[usize]) {
     block.resize(rows.len());
     let stride = Block::<T>::stride(rows.len());
+    let runs: Vec<&[usize]> = rows.chunk_by(|one, next| *next == one + 1).collect();
+    let has_runs = runs.len() * LEAST_RUN <= rows.len();
     for (&row, out) in rows.iter().zip(block.kernel.chunks_mut(stride.max(1))) {
         let own = &problem.table[row * problem.size..][..problem.size];
-        out.iter_mut().zip(&rows).for_each(|(out, &column)| *out = own[column]);
+        if has_runs {
+            let mut place = 0;
+            for run in &runs {
+                out[place..place + run.len()].copy_from_slice(&own[run[0]..][..run.len()]);
+                place += run.len();
+            }
+        } else {
+            out.iter_mut().zip(rows).for_each(|(out, &column)| *out = own[column]);
+        }
     }
     block.measure();
 }
