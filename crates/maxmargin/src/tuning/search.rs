@@ -215,7 +215,7 @@ impl Search {
     ) -> Result<Tuned, Error> {
         let mut shared = self.shared(data)?;
         let mut results = self.begin(data, from, workers)?;
-        let (splits, count) = (&self.params.splits, self.params.splits.list().len());
+        let count = self.params.splits.list().len();
         if self.strategy == Strategy::Screen && results.screened.is_empty() {
             match self.screen(data, workers, control)? {
                 ControlFlow::Continue(screened) => results.screened = screened,
