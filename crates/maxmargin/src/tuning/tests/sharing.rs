@@ -109,7 +109,7 @@ fn a_chain_and_a_training_have_one_dual_objective_within_their_gaps() {
             };
             let weighted = data.clone().with_weights(weights.clone()).unwrap();
             let model = training.check().unwrap().fit(&weighted, &Workers::none(), &mut Unattended).unwrap();
-            let certificate = model.machines()[0].evidence.certificate().unwrap().clone();
+            let certificate = model.machines()[0].evidence.certificate().unwrap();
             let gaps = found.gap * (dual / (1.0 - found.gap)).abs() + (certificate.primal - certificate.dual);
             let apart = (dual - certificate.dual).abs();
             assert!(apart <= gaps + 1e-9 * dual.abs(), "seed {seed}, C {cost}: {apart} apart, gaps {gaps}");
