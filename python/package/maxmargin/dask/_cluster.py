@@ -71,7 +71,7 @@ class Report:
     shards : int
         How many there were.
     rebuilt : int
-        Shards that were lost with their worker, or had to move, and were made again.
+        Shards that were made again: they were lost with their worker, or asked elsewhere.
     hedged : int
         Shards that were asked elsewhere because their worker did not answer in time.
     wrong : list of (shard, worker, reason)

@@ -96,12 +96,14 @@ class Held:
         return self._shard[1]
 
     def __reduce__(self) -> Any:
-        return _moved, (self.number, self.recipe.words, self.rows)
+        return _moved, (self.number, self.recipe.words, self.rows, self.made)
 
 
-def _moved(number: int, words: str, rows: Any) -> Held:
-    """A shard that came from another worker."""
-    return Held(number, Recipe(words, functools.partial(_same, rows)))
+def _moved(number: int, words: str, rows: Any, made: str) -> Held:
+    """A shard that came from another worker: the rows are those of the same making."""
+    held = Held(number, Recipe(words, functools.partial(_same, rows)))
+    held.made = made
+    return held
 
 
 def _same(rows: Any, _: Any) -> Any:
