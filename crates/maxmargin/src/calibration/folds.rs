@@ -6,8 +6,7 @@ use super::Seen;
 use crate::control::{Control, Portion, Stop, Unkept};
 use crate::data::{Dataset, Folds};
 use crate::error::Error;
-use crate::model::Model;
-use crate::provenance::Note;
+use crate::model::{Machine, Model};
 use crate::training::{Beginning, Training};
 
 impl Training {
@@ -15,7 +14,7 @@ impl Training {
     ///
     /// The rows of a class are dealt to the folds in turn. A class of fewer rows than folds may be missing from a fold, and the only
     /// row of a class is never left out: its values are the whole model's. Under a limit on time the folds share what is left of it, and a
-    /// model that was broken off is taken as it is, if it is one of the search.
+    /// model that was broken off near its optimum is taken as it is.
     pub(super) fn by_folds(
         &self,
         seen: &Seen<'_>,
@@ -38,8 +37,9 @@ impl Training {
             let beginning = Beginning::Part { model, rows: &kept };
             let mut portion = Portion::of_left(control, count - number);
             let trained = self.fit_from(&part, beginning, workers, &mut Unkept(&mut portion))?;
-            let is_of_use = trained.stop() != Stop::TimeLimit || is_stand_in(model) || !is_stand_in(&trained);
-            if trained.stop() == Stop::Interrupted || !is_of_use {
+            if trained.stop() == Stop::Interrupted
+                || trained.stop() == Stop::TimeLimit && !is_near_its_optimum(&trained)
+            {
                 return Ok(ControlFlow::Break(trained.stop()));
             }
             let found = trained.decision_values(&trained.align(&data.select_rows(&out))?.points, workers);
@@ -51,10 +51,15 @@ impl Training {
     }
 }
 
-/// Whether a machine of a model is what a limit on time left in the place of a search: its decision values are on another scale.
-fn is_stand_in(model: &Model) -> bool {
-    let mut notes = model.machines().iter().flat_map(|machine| &machine.notes);
-    notes.any(|note| matches!(note, Note::OfFewRows { .. } | Note::Constant))
+/// The largest relative gap of a model that a limit on time broke off and that still tells what rows look like that it has not seen. It begins
+/// at the α of all rows, so with a larger gap it would know too much of those that were left out.
+const MOST_GAP: f64 = 0.02;
+
+/// Whether all machines of a model are so near their optimum that they hardly differ from it.
+fn is_near_its_optimum(model: &Model) -> bool {
+    let is_near =
+        |machine: &Machine| machine.evidence.certificate().is_some_and(|found| found.relative_gap <= MOST_GAP);
+    model.machines().iter().all(is_near)
 }
 
 /// The folds of the rows, dealt class by class in turn. A row of weight 0 is in no model, and so is left out by each.

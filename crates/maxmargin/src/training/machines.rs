@@ -329,14 +329,12 @@ impl Training {
             };
             let settings = &self.params.settings;
             let finished = shared.workers.inside(|| self.fit_group(&group, shared, &states, settings, &mut control))?;
+            tried += finished.len();
+            hopeless::check_machines(control.inner.spent(), tried, count)?;
             if control.broke {
-                let spent = control.inner.spent();
-                tried += finished.len();
                 broken.extend(group.numbers.into_iter().zip(finished));
-                hopeless::check_machines(spent, tried, count)?;
                 continue;
             }
-            tried += finished.len();
             keep_finished(control.checkpoint, &group, finished);
             control.offer_checkpoint();
         }
