@@ -133,7 +133,11 @@ impl Search {
             }
             answer
         };
-        let fitted = training.fit_from(part, beginning, &alone, &mut Unkept(&mut watch))?;
+        let mut fitted = training.fit_from(part, beginning, &alone, &mut Unkept(&mut watch))?;
+        // From a neighbour a search may come to a halt that it does not meet from scratch.
+        if before.is_some() && matches!(fitted.stop(), Stop::Stalled | Stop::IterationLimit) {
+            fitted = training.fit(part, &alone, &mut watch)?;
+        }
         if let Some(stop) = broke {
             return Ok(ControlFlow::Break(stop));
         }

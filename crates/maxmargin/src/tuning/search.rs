@@ -1,7 +1,7 @@
 //! A search: parameters that are checked, and its rounds.
 //!
-//! Cells that differ in C or ε alone are a chain, with descending ε and, for each ε, ascending C. A job is one chain in one split, up to some cell. What a job says depends on the job
-//! alone, so the order of jobs and the number of threads change nothing.
+//! Cells that differ in C or ε alone are a chain, with descending ε and, for each ε, ascending C. A job is one chain in one split, up to some cell.
+//! What a job says depends on the job alone, so the order of jobs and the number of threads change nothing.
 //!
 //! 1. Every chain in the first two splits.
 //! 2. The chain with the best cell so far in all other splits: now the loss of a cell is known.
