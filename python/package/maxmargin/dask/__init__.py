@@ -1,13 +1,11 @@
 """Linear machines trained on the rows of a Dask cluster: exact, certified, and the same bits whatever becomes of its workers.
 
->>> from distributed import Client, LocalCluster
->>> import dask.array as da
->>> from maxmargin.dask import DaskLinearSVC
->>> with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster, Client(cluster) as client:
-...     X = da.random.default_rng(1).normal(size=(1000, 4), chunks=(250, 4))
-...     model = DaskLinearSVC().fit(X, (X[:, 0] > 0).astype(int))
-...     model.certificate_.relative_gap < 1e-4, model.verify(X, (X[:, 0] > 0).astype(int))
-(True, True)
+    client = distributed.Client(..)
+    model = DaskLinearSVC(C=1.0).fit(X, y)      # arrays or frames of Dask, or read("folder/*.parquet", label="y")
+    model.certificate_.relative_gap, model.cluster_
+    model.predict(X)                            # lazy
+
+docs/clusters.md says what is promised, and what is not.
 """
 
 try:
