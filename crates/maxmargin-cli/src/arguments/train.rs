@@ -188,7 +188,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Solver", default_value_t = 4)]
     pub(crate) starts: usize,
 
-    /// A kernel machine that is a sum over so many rows, drawn at random (--seed): for rows by the hundred thousand. auto adds landmarks until
+    /// A kernel machine that is a sum over N rows, drawn at random (--seed): for rows by the hundred thousand. auto adds landmarks until
     /// the proved gap is small enough (--proved-gap). Without --kernel it is rbf
     #[arg(long, value_name = "N", help_heading = "Landmarks", value_parser = landmarks, conflicts_with_all = ["stream", "out_of_core"])]
     pub(crate) landmarks: Option<OrAuto<usize>>,

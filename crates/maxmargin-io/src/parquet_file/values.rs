@@ -330,7 +330,7 @@ impl ParquetFile {
         self.read_all_by(reader, descriptor, place, rows, BATCH, |_| Ok(()))
     }
 
-    /// [`ParquetFile::read_all`], so many values at a time, each time looked at by `check`.
+    /// [`ParquetFile::read_all`], a bounded number of values at a time, each batch looked at by `check`.
     fn read_all_by<T: DataType>(
         &self,
         mut reader: ColumnReaderImpl<T>,

@@ -13,7 +13,7 @@ const MANY: usize = 10_000;
 /// limits are refused that would have been kept nearly.
 const PATIENCE: f64 = 2.0;
 
-/// Checks that machines are not so many that a limit on time is overrun by far: when it has passed twice, all have to have begun.
+/// Checks that all machines can have begun when twice the limit on time has passed. More machines would overrun the limit by far.
 ///
 /// # Errors
 /// With the time that all of them would take.
