@@ -27,7 +27,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Writes a value to standard output as one line of JSON, part by part as it is made.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(JSON_PART, io::stdout().lock());
     serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
