@@ -229,7 +229,7 @@ def test_bad_data_is_told_with_a_way_out(client, tmp_path):
     for call, words in (
         (lambda: DaskLinearSVC().fit(far_X, far_y[:-1]), "inconsistent numbers of samples"),
         (lambda: DaskLinearSVC().fit(far_X), "requires y"),
-        (lambda: DaskLinearSVC().fit(far_X, da.full(900, "ant", chunks=250)), "all rows have the label 'ant'"),
+        (lambda: DaskLinearSVC().fit(far_X, da.from_array(np.full(900, "ant"), chunks=250)), "all rows have the label 'ant'"),
         (lambda: DaskLinearSVC().fit(X, far_y), "give arrays or frames of Dask for all"),
         (lambda: read(tmp_path / "*.csv"), "no file is called"),
         (lambda: DaskLinearSVC().fit(far_X, far_y).predict(far_X[:, :3]), "expecting 6 features"),

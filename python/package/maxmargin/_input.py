@@ -88,8 +88,8 @@ def to_engine(array: Any, threads: int, names: np.ndarray | None = None, X: Any 
     """Numbers of `read_array` as the engine has them. Messages name places as X does."""
     try:
         if is_sparse(array):
-            return Data.sparse(*array.shape, array.indptr, array.indices, array.data)
-        return Data.dense(array, threads)
+            return Data.sparse(*array.shape, *(_laid_out(part) for part in (array.indptr, array.indices, array.data)))
+        return Data.dense(_laid_out(array), threads)
     except InputError as error:
         # The number that is not finite, where that is what is wrong.
         value = getattr(error, "value", None)
@@ -100,6 +100,11 @@ def to_engine(array: Any, threads: int, names: np.ndarray | None = None, X: Any 
         if math.isnan(value):
             raise InputError(f"Input X contains NaN: {where}\nhelp: {advice}") from None
         raise InputError(f"Input X contains infinity or a value too large for {array.dtype!r}: {where}\nhelp: {advice}") from None
+
+
+def _laid_out(array: np.ndarray) -> np.ndarray:
+    """An array as the engine can borrow it: C-contiguous and aligned. What comes in a message from another process may lie anywhere."""
+    return np.require(array, requirements=["C", "A"])
 
 
 def place_of(X: Any, names: np.ndarray | None, place: tuple[int, ...]) -> str:
