@@ -146,7 +146,7 @@ const COMMAND_LINES: &[Case] = &[
     ),
     ("examples E11", "there is no example \"E11\"", "the examples are E1"),
     ("examples E1 --plot no/where", "cannot make the folder \"no/where\"", "make it first"),
-    ("examples E1 --plot good.csv", "there is no folder \"good.csv\"", "make the folder first"),
+    ("examples E1 --plot good.csv", "cannot make the folder \"good.csv\"", "choose another one"),
     ("kernel-check iris --kernel rbf+", "character 5: found the end, expected a kernel", "such as rbf(gamma=0.5)"),
     ("kernel-check iris --rows 0", "invalid value '0' for '--rows <N>'", USAGE),
     ("generate suns", "there is no data set \"suns\"", "the names are blobs"),

@@ -48,7 +48,7 @@ fn a_report_says_what_is_solved_and_what_is_proved_and_verify_finds_both_again()
     {
         done(folder.path(), line);
     }
-    done(folder.path(), "convert-model few.mm few.model");
+    done(folder.path(), "convert-model few.mm few.model --to libsvm");
     let [ours, theirs] =
         ["few.mm", "few.model"].map(|model| done(folder.path(), &format!("predict {model} moons.csv")));
     assert_eq!(ours.stdout.lines().count(), theirs.stdout.lines().count());

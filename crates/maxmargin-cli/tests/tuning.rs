@@ -327,8 +327,8 @@ fn a_holdout_learns_means_from_its_training_rows_alone() {
         done(folder.path(), "train t.csv --missing mean --holdout 0.5 --seed 3 -o t.mm -q");
         let bytes = fs::read(folder.path().join("t.mm")).unwrap();
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let at = text.find("\"fill\":").unwrap() + 7;
-        text[at..].split(['}', ',']).next().unwrap().parse::<f64>().unwrap()
+        let (_, rest) = text.split_once(r#"\"fill\":"#).unwrap();
+        rest.split(['}', ',']).next().unwrap().parse::<f64>().unwrap()
     };
     let plain = fill_of(None);
     // A value tells something of the mean exactly where its row is trained on: half of the rows, of each class.

@@ -580,10 +580,11 @@ mod tests {
     }
 
     #[test]
-    fn only_classes_trained_together_other_tasks_and_networks_need_a_newer_format() {
+    fn only_joint_classes_other_tasks_networks_and_landmarks_need_a_newer_format() {
         for (_, model) in models() {
             let text = String::from_utf8_lossy(&model_to_bytes(&model).unwrap()).into_owned();
             let format = match (model.task().is_classification(), model.parts().joint.is_some()) {
+                _ if model.parts().landmarks.is_some() => r#"\"format\":7"#,
                 _ if model.parts().network.is_some() => r#"\"format\":4"#,
                 (false, _) => r#"\"format\":3"#,
                 (true, true) => r#"\"format\":2"#,

@@ -180,7 +180,9 @@ proptest! {
                         prop_assert_eq!(data.answers().text(row).map(Label::new), labels[row].clone());
                     }
                 }
-                (Err(whole), Err(stream)) => prop_assert_eq!(whole, stream),
+                (Err(whole), Err(stream)) => {
+                    prop_assert_eq!((whole.to_string(), whole.help()), (stream.to_string(), stream.help()));
+                }
                 (whole, stream) => prop_assert!(false, "{:?} but {:?}", whole.is_ok(), stream.is_ok()),
             }
         }

@@ -168,7 +168,7 @@ fn the_scale_of_a_grid_is_not_spoilt_by_one_bad_cell_and_losses_are_turned_round
     };
     // Each cell is followed by its number, so that it has a group of its own.
     let fills = |svg: &str| -> Vec<String> {
-        let groups = svg.lines().filter(|line| line.starts_with("<g fill=") && line.len() == 19);
+        let groups = svg.lines().filter(|line| line.starts_with("<g fill=") && line.len() == 18);
         groups.take(4).map(String::from).collect()
     };
     let far = fills(&drawn([0.9, 0.8, 0.7, -5000.0], false));

@@ -497,8 +497,15 @@ impl Search {
         let losses = Losses::of_cells(metric, &shared.truth, splits, complete());
         let honest = losses.and_then(|losses| honest(metric, &losses, self.params.seed, workers));
         let mut warnings = self.warnings(data, shared, &cells, verdict.best, workers);
-        let left = counts(&cells).abandoned;
-        if self.strategy != Strategy::Certain && left > 0 {
+        let left = match self.strategy {
+            Strategy::Certain => 0,
+            Strategy::Race => counts(&cells).abandoned,
+            Strategy::Screen => {
+                let of_sample = cells.iter().zip(&results.screened);
+                of_sample.filter(|(cell, is_screened)| **is_screened && cell.state == State::Abandoned).count()
+            }
+        };
+        if left > 0 {
             warnings.push(Warning::Raced { cells: left, by_sample: self.strategy == Strategy::Screen });
         }
         Tuned {
