@@ -34,6 +34,7 @@ struct Point {
     stop: &'static str,
     relative_gap: Option<f64>,
     margin: Option<f64>,
+    /// The support vectors of all machines, and those of them at their bounds. A row that supports two machines counts twice.
     support_vectors: usize,
     bounded: usize,
     training_errors: Option<usize>,
@@ -170,15 +171,13 @@ fn costs(text: &str) -> Result<Vec<f64>, Failure> {
 
 fn point(model: &Model, c: f64, task: Task) -> Point {
     let certificates = || model.machines().iter().filter_map(|machine| machine.evidence.certificate());
-    let pooled = model.parts().support_rows.len();
-    let most = certificates().map(|certificate| certificate.counts.support).max().unwrap_or(0);
     Point {
         c,
         proved_to: None,
         stop: model.stop().name(),
         relative_gap: model.certificate().map(|summary| summary.relative_gap),
         margin: certificates().map(|certificate| certificate.margin).reduce(f64::min),
-        support_vectors: if pooled > 0 { pooled } else { most },
+        support_vectors: certificates().map(|certificate| certificate.counts.support).sum(),
         bounded: certificates().map(|certificate| certificate.counts.bounded).sum(),
         training_errors: (task.is_classification() && model.machines().len() == 1)
             .then(|| model.machines().iter().map(|machine| machine.training_errors).sum()),
