@@ -6,6 +6,7 @@ python dask_campaign.py --killed 200 --stopped 50 --slow 20 --lying 200 --lost 2
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 
@@ -13,6 +14,23 @@ import dask_faults as faults
 from dask_here import PROBLEMS, cluster_of
 
 NAMES = [name for name in PROBLEMS if name != "discriminant"]
+
+
+WORKERS = 3
+
+
+class Clusters:
+    """A cluster that is made anew where workers are missing: a nanny whose worker is killed while it starts gives up."""
+
+    def __init__(self) -> None:
+        self.stack, self.client = contextlib.ExitStack(), None
+
+    def whole(self):
+        """The client of a cluster with all its workers."""
+        if self.client is None or len(self.client.scheduler_info(n_workers=-1)["workers"]) < WORKERS:
+            self.stack.close()
+            self.client = self.stack.enter_context(cluster_of(WORKERS))
+        return self.client
 
 
 def main() -> int:
@@ -44,17 +62,18 @@ def main() -> int:
         failures.extend((what, seed) for seed in bad)
 
     with faults.small_shards():
-        with cluster_of(3) as client:
-            run("killed worker", asked.killed, lambda *case: faults.killed_worker(client, *case), lambda found: found["same"])
-            run("stopped worker", asked.stopped, lambda *case: faults.stopped_worker(client, *case), lambda found: found["same"])
-            run("slow worker", asked.slow, lambda *case: faults.slow_worker(client, *case), lambda found: found["same"])
+        clusters = Clusters()
+        with clusters.stack:
+            run("killed worker", asked.killed, lambda *case: faults.killed_worker(clusters.whole(), *case), lambda found: found["same"])
+            run("stopped worker", asked.stopped, lambda *case: faults.stopped_worker(clusters.whole(), *case), lambda found: found["same"])
+            run("slow worker", asked.slow, lambda *case: faults.slow_worker(clusters.whole(), *case), lambda found: found["same"])
             run(
                 "wrong answer",
                 asked.lying,
-                lambda *case: faults.lying_worker(client, *case),
+                lambda *case: faults.lying_worker(clusters.whole(), *case),
                 lambda found: found["same"] and found["named"],
             )
-            run("lost driver", asked.lost, lambda *case: faults.lost_driver(client, *case), lambda found: found["same"])
+            run("lost driver", asked.lost, lambda *case: faults.lost_driver(clusters.whole(), *case), lambda found: found["same"])
         for what in ("scheduler", "worker"):
             run(
                 f"lost {what}s" if what == "worker" else f"lost {what}",
