@@ -92,7 +92,9 @@ def killed_worker(client, name, seed):
     pid = chance.choice(sorted(pids.values()))
     with in_round(chance.randrange(rounds), lambda: os.kill(pid, signal.SIGKILL), chance.choice([0.0, 0.002, 0.02])):
         model, seconds = timed(lambda: make(client=client).fit(*far))
-    client.wait_for_workers(len(pids), timeout=60)
+    # A nanny whose worker is killed while it starts gives up: no fault of the fit.
+    with contextlib.suppress(TimeoutError):
+        client.wait_for_workers(len(pids), timeout=20)
     return {"same": bits_of(model) == expected, "rebuilt": model.cluster_.rebuilt, "extra": seconds - undisturbed}
 
 
