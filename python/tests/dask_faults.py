@@ -195,6 +195,8 @@ def _be_honest():
 
 def spoil(answer, chance):
     """An answer with one of its sums changed: the layout is that of `shards/message.rs`. None where the answer has no sums of rows."""
+    if len(answer) < 41:
+        return None
     kind, machines, columns = answer[24], *struct.unpack_from("<QQ", answer, 25)
     if kind != 3 or machines == 0 or columns == 0:
         return None
