@@ -54,7 +54,7 @@ let isDark = matchMedia("(prefers-color-scheme: dark)").matches;
 /** What tests and benchmarks look at. */
 const probe = {
   timings: /** @type {{rank: number, event: number}[]} */ ([]), settled: 0, get state() { return state; }, get result() { return sides.a.result; },
-  get other() { return sides.b.result; }, get frame() { return sides.a.frame; },
+  get other() { return sides.b.result; }, get frame() { return sides.a.frame; }, get at() { return sides.a.at; },
   /** The result after the step that is shown, once it is that of the state. */
   get shown() { return sides.a.at === state.step ? shownStep() : null; }, toHash: () => toHash(state, presets),
   fromHash: (/** @type {string} */ hash) => fromHash(hash, presets), hashOf: (/** @type {State} */ other) => toHash(other, presets),

@@ -133,7 +133,7 @@ test("steps go back and forth, and the last one is the fit", async () => {
   await page.waitForFunction(() => window.playground.state.step === 0);
   await page.locator("#forward").click();
   await page.waitForFunction(() => document.querySelector("#panel h3").textContent.startsWith("Why step 1"));
-  await page.waitForFunction(() => window.playground.frame !== null);
+  await page.waitForFunction(() => window.playground.frame !== null && window.playground.at === 1);
   const one = await lines();
   await page.locator("#forward").click();
   await page.waitForFunction((one) => JSON.stringify(window.playground.frame?.grid.lines.filter((line) => line.level === 0)) !== one, one);
