@@ -108,8 +108,10 @@ impl Colours {
         let is_loss = found.smaller_is_better;
         let (low, high) = match (found.by_powers, is_loss) {
             (true, _) => (low, high),
-            (false, false) => (low.max(high - DEPTH * (high - middle).max(0.1 * (high - low))), high),
-            (false, true) => (low, high.min(low + DEPTH * (middle - low).max(0.1 * (high - low)))),
+            (false, false) if middle < high => (low.max(high - DEPTH * (high - middle)), high),
+            (false, true) if middle > low => (low, high.min(low + DEPTH * (middle - low))),
+            // Half of the cells are as good as the best.
+            (false, _) => (low, high),
         };
         Some(Colours { low, high, by_powers: found.by_powers, is_loss })
     }
