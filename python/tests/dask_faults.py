@@ -99,15 +99,18 @@ def killed_worker(client, name, seed):
 
 
 def stopped_worker(client, name, seed, patience=1.0):
-    """A worker is stopped, and goes on when the fit is over."""
+    """A worker is stopped, and goes on when the fit is over, or after 20 s: a result that it was about to hand over is waited for."""
     chance = random.Random(seed)
     make, far, expected, rounds = problem(name, seed)
     _, undisturbed = timed(lambda: make(client=client).fit(*far))
     pid = chance.choice(sorted(pids_of(client).values()))
+    wakes = threading.Timer(20.0, os.kill, (pid, signal.SIGCONT))
+    wakes.start()
     try:
         with in_round(chance.randrange(rounds), lambda: os.kill(pid, signal.SIGSTOP), chance.choice([0.0, 0.01])):
             model, seconds = timed(lambda: make(client=client, patience=patience).fit(*far))
     finally:
+        wakes.cancel()
         os.kill(pid, signal.SIGCONT)
     return {"same": bits_of(model) == expected, "hedged": model.cluster_.hedged, "seconds": seconds, "undisturbed": undisturbed}
 

@@ -29,7 +29,7 @@ def test_a_killed_worker_changes_no_bit(client, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_stopped_worker_is_not_waited_for_and_changes_no_bit(client, seed):
+def test_a_stopped_worker_changes_no_bit(client, seed):
     found = faults.stopped_worker(client, NAMES[seed % len(NAMES)], seed)
     assert found["same"], (seed, found)
 
