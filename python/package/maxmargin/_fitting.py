@@ -427,7 +427,7 @@ class EngineEstimator(Called, Estimator):
         path : path, optional
             Where to write the picture: `.svg` or `.png`.
         title : str, optional
-            The title; None for what the picture is of.
+            The title. None names the subject of the picture.
         width, height : int
             In units of the picture, of which a PNG shows each with two pixels.
         theme : str

@@ -247,7 +247,7 @@ class Tuned:
         path : path, optional
             Where to write the picture: `.svg` or `.png`.
         title : str, optional
-            The title; None for what the picture is of.
+            The title. None names the subject of the picture.
         width, height : int, default=760, 560
             Units across and down; a PNG has two pixels for each.
         theme : {'light', 'dark'}, default='light'
